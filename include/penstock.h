@@ -236,6 +236,11 @@ penstock_status penstock_group(penstock_file *file, const char *name);
  * rank is enough. NAME may then be put again, with another type and shape. PENSTOCK_NOT_FOUND if NAME does not exist.
  */
 penstock_status penstock_remove(penstock_file *file, const char *name);
+/* Sets how dataset NAME is stored, in this and later commits of FILE, where that is not the plan's way:
+ * "type=f32,keep_bits=12,compression=zstd,level=3" (docs/precision.md lists the options). Every rank that puts NAME
+ * sets the same options, before it puts; "" takes them back. PENSTOCK_INVALID or PENSTOCK_UNSUPPORTED if the plan
+ * cannot store it so. */
+penstock_status penstock_dataset_option(penstock_file *file, const char *name, const char *options);
 /* Allows the first extent of NAME to grow when the file is reopened. */
 penstock_status penstock_unlimited(penstock_file *file, const char *name);
 /* Allows elements that no rank puts, if PARTIAL is not 0: they are zero, instead of an error at commit. */

@@ -303,6 +303,13 @@ penstock_status penstock_remove(penstock_file* file, const char* name) {
   return named_call(file, name, [&](penstock::File& of) { return of.remove(name); });
 }
 
+penstock_status penstock_dataset_option(penstock_file* file, const char* name, const char* options) {
+  return named_call(file, name, [&](penstock::File& of) -> Status {
+    if (options == nullptr) return null("options");
+    return of.set_options(name, options);
+  });
+}
+
 penstock_status penstock_unlimited(penstock_file* file, const char* name) {
   return named_call(file, name, [&](penstock::File& of) { return of.set_unlimited(name); });
 }

@@ -242,6 +242,16 @@ static void end_call_with(File **file, const char *doing, penstock_status (*call
   free(text);
 }
 
+void penstock_fortran_dataset_option(File **file, const CFI_cdesc_t *name, const CFI_cdesc_t *options, int *ierr) {
+  char *dataset = text_of(name), *words = text_of(options);
+  end_local_call(
+      *file,
+      *file == NULL ? refuse_closed("penstock_dataset_option") : penstock_dataset_option((*file)->file, dataset, words),
+      ierr);
+  free(dataset);
+  free(words);
+}
+
 void penstock_fortran_unlimited(File **file, const CFI_cdesc_t *name, int *ierr) {
   end_call_with(file, "penstock_unlimited", penstock_unlimited, name, ierr);
 }

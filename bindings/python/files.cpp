@@ -262,6 +262,12 @@ void bind_files(nb::module_& module) {
           "dimensions", [](OpenFile& self, const std::string& name) { return self.get().dimensions(name); },
           nb::arg("name"))
       .def(
+          "options",
+          [](OpenFile& self, const std::string& name, const std::string& options) {
+            check(self.get().set_options(name, options));
+          },
+          nb::arg("name"), nb::arg("options"))
+      .def(
           "unlimited", [](OpenFile& self, const std::string& name) { check(self.get().set_unlimited(name)); },
           nb::arg("name"))
       .def(

@@ -109,6 +109,17 @@ Status follow_convention(const Target& target, NewContents& contents) {
   return {};
 }
 
+std::vector<Converted> converted_of(const Definitions& agreed, std::span<const Pending> puts) {
+  std::vector<Converted> list;
+  for (const auto& [name, definition] : agreed.datasets)
+    if (!definition.precision.empty()) list.push_back({name, definition.type, {}});
+  for (const Pending& put : puts) {
+    const auto at = std::ranges::lower_bound(list, put.name, {}, &Converted::name);
+    if (put.loss != nullptr && at != list.end() && at->name == put.name) at->losses.push_back(put.loss);
+  }
+  return list;
+}
+
 // Rank 0 writes what was added.
 void claim_added(NewContents& contents) {
   const auto claim = [&](const Dataset& dataset, auto& values) {
@@ -138,6 +149,8 @@ Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, 
   PENSTOCK_ASSIGN(const Agreement agreement,
                   agree_blocks(target.comm, puts, std::move(mine), maxima, Direction::write));
   NewContents contents{.options = options, .catalogue = {datasets_of(agreement), {}}};
+  contents.dataset_options = agreement.definitions.options;
+  contents.converted = converted_of(agreement.definitions, puts);
   PENSTOCK_TRY(join(file.published(), agreement.definitions, contents));
   PENSTOCK_TRY(follow_convention(target, contents));
   PENSTOCK_TRY(check_names(contents.catalogue));

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,15 +23,24 @@ struct Options {
   Convention convention = Convention::none;
 };
 
-// The same on all ranks but for CLAIMS and what is rank 0's.
+// A dataset whose elements were converted, with what that cost on this rank.
+struct Converted {
+  std::string name;
+  ElementType type;                                 // in the file
+  std::vector<std::shared_ptr<const Loss>> losses;  // of the puts of this rank
+};
+
+// The same on all ranks but for CLAIMS, losses and what is rank 0's.
 struct NewContents {
   Options options;
   Catalogue catalogue;        // of the whole new file
   std::vector<int64_t> kept;  // elements of each dataset that exist in the published file; 0 if all are put now
   std::vector<Claim> claims;  // of this rank
   std::vector<Added> added;   // by a convention; claims refer to the values
-  CommitSums sums;            // claims refer to the words of the record
-  std::string xdmf;           // rank 0: the text of the XDMF file; "" if not requested
+  std::map<std::string, std::string> dataset_options;  // of datasets that have any
+  std::vector<Converted> converted;
+  CommitSums sums;   // claims refer to the words of the record
+  std::string xdmf;  // rank 0: the text of the XDMF file; "" if not requested
 };
 
 // Inserts DATASET by name. Returns its index. Claims are not numbered yet.

@@ -30,6 +30,7 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
     out.dims(definition.shape);
     out.value(definition.unlimited);
     out.text(definition.meant);
+    out.text(definition.precision);
     if (setters != nullptr) out.value(definition.rank);
   }
   out.value(static_cast<int64_t>(d.attributes.size()));
@@ -44,6 +45,11 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
       out.list(std::span<const std::byte>(attribute.value));
       if (setters != nullptr) out.value(setters->at({object, name}));
     }
+  }
+  out.value(static_cast<int64_t>(d.options.size()));
+  for (const auto& [name, options] : d.options) {
+    out.text(name);
+    out.text(options);
   }
   for (const auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed}) {
     out.value(static_cast<int64_t>(names->size()));
@@ -68,6 +74,7 @@ Result<Said> decode(Decoder& in) {
     definition.shape = in.dims();
     definition.unlimited = in.value<bool>();
     definition.meant = in.text();
+    definition.precision = in.text();
     definition.rank = in.value<int>();
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
@@ -83,6 +90,10 @@ Result<Said> decode(Decoder& in) {
       attribute.value = in.list<std::byte>();
       said.setters[{object, name}] = in.value<int>();
     }
+  }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    std::string& options = d.options[in.text()];
+    options = in.text();
   }
   for (auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed})
     for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) names->insert(in.text());
@@ -137,6 +148,12 @@ Result<std::vector<std::byte>> receive_from(const Communicator& comm, int child)
 
 Status merge(Said& ours, const Said& theirs) {
   for (const auto& [name, definition] : theirs.all.datasets) PENSTOCK_TRY(add(ours.all, name, definition));
+  for (const auto& [name, options] : theirs.all.options) {
+    const auto [at, added] = ours.all.options.try_emplace(name, options);
+    if (!added && at->second != options)
+      return {Code::mismatch, fmt::format("'{}' has the options '{}' on one rank and '{}' on another: set the same",
+                                          name, at->second, options)};
+  }
   ours.all.unlimited.insert(theirs.all.unlimited.begin(), theirs.all.unlimited.end());
   ours.all.named.insert(theirs.all.named.begin(), theirs.all.named.end());
   ours.all.groups.insert(theirs.all.groups.begin(), theirs.all.groups.end());
@@ -204,7 +221,8 @@ Catalogue without(Catalogue old, const std::set<std::string>& removed) {
 }
 
 std::string describe(const Definition& d) {
-  const std::string type = d.meant.empty() ? name(d.type) : d.meant + " as " + name(d.type);
+  const std::string& given = d.meant.empty() ? d.precision : d.meant;
+  const std::string type = given.empty() ? name(d.type) : given + " as " + name(d.type);
   switch (d.sharing) {
     case Sharing::ragged: return fmt::format("a ragged list of {} rows {}", type, describe(d.shape));
     case Sharing::per_rank: return fmt::format("one {} row {} for each rank", type, describe(d.shape));
@@ -219,12 +237,18 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
   if (added) return {};
   Definition& ours = at->second;
   Definition a = ours, b = theirs;
-  if (a.meant == untyped) std::tie(a.type, a.meant, a.rank) = std::tie(b.type, b.meant, b.rank);
-  if (b.meant == untyped) std::tie(b.type, b.meant, b.rank) = std::tie(a.type, a.meant, a.rank);
+  const auto follow = [](Definition& one, const Definition& other) {
+    if (one.meant != untyped) return;
+    std::tie(one.type, one.meant, one.precision, one.rank) =
+        std::tie(other.type, other.meant, other.precision, other.rank);
+  };
+  follow(a, b);
+  follow(b, a);
   const bool unlimited = a.unlimited || b.unlimited;
   const bool grows = unlimited && a.sharing == Sharing::partitioned && a.shape.rank() > 0 && b.shape.rank() > 0;
   if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
-  if (a.type != b.type || a.meant != b.meant || a.sharing != b.sharing || !(a.shape == b.shape)) {
+  if (a.type != b.type || a.meant != b.meant || a.precision != b.precision || a.sharing != b.sharing ||
+      !(a.shape == b.shape)) {
     if (ours.rank == theirs.rank)
       return {Code::mismatch,
               fmt::format("'{}' is {} and then {}: define it the same way", name, describe(ours), describe(theirs))};

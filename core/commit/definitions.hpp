@@ -28,13 +28,15 @@ struct Definition {
   Sharing sharing = Sharing::partitioned;
   Dims shape;  // of the dataset; of one row for ragged and per_rank
   bool unlimited = false;
-  int rank = 0;       // the lowest rank with this definition
-  std::string meant;  // what the program's elements are: "bool" stored as i8; "" if they are of TYPE
+  int rank = 0;                // the lowest rank with this definition
+  std::string meant;           // what the program's elements are: "bool" stored as i8; "" if they are of TYPE
+  std::string precision = {};  // of what they were stored so: "f64 kept to 12 bits of the mantissa"; "" if as given
 };
 
 struct Definitions {
   std::map<std::string, Definition> datasets;
   std::map<std::string, std::map<std::string, Attribute>> attributes;  // as in a catalogue
+  std::map<std::string, std::string> options;                          // of datasets, as text: docs/use.md
   std::set<std::string> unlimited;  // datasets whose first extent may grow, whether or not this rank puts them
   std::set<std::string> named;      // datasets with named dimensions, which must fit
   std::set<std::string> groups;     // created explicitly

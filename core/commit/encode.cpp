@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "core/base/units.hpp"
 #include "core/comm/share.hpp"
 #include "core/commit/chunk_store.hpp"
+#include "core/methods/dataset_options.hpp"
 #include "core/model/checksums.hpp"
 
 namespace penstock {
@@ -34,9 +36,10 @@ struct Limits {
         max_chunk(memory_bytes / 4),
         chunk_bytes(std::min(settings.integer("chunk_bytes"), max_chunk)) {}
 
-  bool encodes(const Dataset& dataset) const {
-    return bytes(dataset) >= std::min(min_bytes, chunk_bytes) && bytes(dataset) > 0 && dataset.shape.rank() > 0 &&
-           dataset.name != record_name;
+  // SAID of this dataset alone.
+  bool encodes(const Dataset& dataset, bool said) const {
+    return bytes(dataset) >= (said ? 1 : std::max<int64_t>(1, std::min(min_bytes, chunk_bytes))) &&
+           dataset.shape.rank() > 0 && dataset.name != record_name;
   }
 };
 
@@ -84,14 +87,29 @@ const Dims* imitated(const Opened& file, const Dataset& dataset, const Limits& l
   return size >= std::min(min_kept_chunk, limits.chunk_bytes) && size <= limits.max_chunk ? &found->second : nullptr;
 }
 
+// The settings by which a dataset is encoded; none where it is not.
+using Wanted = std::optional<Settings>;
+
+std::vector<Wanted> wanted_of(const Plan& plan, const Limits& limits, const NewContents& contents) {
+  std::vector<Wanted> list;
+  for (const Dataset& dataset : contents.catalogue.datasets) {
+    list.emplace_back();
+    const auto own = contents.dataset_options.find(dataset.name);
+    Settings settings = own != contents.dataset_options.end() ? encoding_settings(plan, own->second) : plan.settings;
+    const bool said = settings.word("compression") != plan.settings.word("compression");
+    if (settings.word("compression") != "none" && limits.encodes(dataset, said)) list.back() = std::move(settings);
+  }
+  return list;
+}
+
 // Cuts the datasets, and makes their encoders.
 Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, ChunkStore& store,
-                                    std::span<const Dataset> datasets) {
-  const Settings& settings = file.plan.settings;
-  const Codec& codec = *find_codec(settings.word("compression"));
+                                    std::span<const Dataset> datasets, std::span<const Wanted> wanted) {
   std::vector<Encoding> encodings(datasets.size());
   for (size_t d = 0; d < datasets.size(); ++d) {
-    if (!limits.encodes(datasets[d])) continue;
+    if (!wanted[d]) continue;
+    const Settings& settings = *wanted[d];
+    const Codec& codec = *find_codec(settings.word("compression"));
     const bool stays = !file.file || store.keeps(static_cast<int>(d));
     const Dims* old = stays ? imitated(file, datasets[d], limits) : nullptr;
     const Tiles tiles = old != nullptr
@@ -287,9 +305,8 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   Encoded encoded;
   const Limits limits(file.plan.settings);
   const std::vector<Dataset>& datasets = contents.catalogue.datasets;
-  if (file.plan.settings.word("compression") == "none" ||
-      std::ranges::none_of(datasets, [&](const Dataset& dataset) { return limits.encodes(dataset); }))
-    return encoded;
+  const std::vector<Wanted> wanted = wanted_of(file.plan, limits, contents);
+  if (std::ranges::none_of(wanted, [](const Wanted& settings) { return settings.has_value(); })) return encoded;
   const Communicator& comm = file.target.comm;
   const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
   ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage);
@@ -297,7 +314,7 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   {
     PhaseTimer timer(file.report.phases, Phase::pack);
     PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                         PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets));
+                         PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets, wanted));
                          return collect(file.target, contents, store, own);
                        })));
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/comm/calling.hpp"
 #include "core/commit/method.hpp"
 
@@ -50,6 +52,34 @@ Status finish(Opened& file, Moving& moving) {
   }
   PhaseTimer timer(file.report.phases, Phase::commit);
   return file.method->complete(file, moving);
+}
+
+// Collective. Warns, on all ranks, of values that conversion has changed by more than rounding.
+Status report_losses(const Communicator& comm, std::span<const Converted> converted, Report& report) {
+  if (converted.empty()) return {};
+  std::vector<int64_t> sums;
+  for (const Converted& one : converted) {
+    Loss all;
+    for (const auto& loss : one.losses) {
+      all.overflowed += loss->overflowed;
+      all.nan += loss->nan;
+    }
+    sums.insert(sums.end(), {all.overflowed, all.nan});
+  }
+  PENSTOCK_TRY(comm->all_reduce_sum(sums));
+  for (size_t i = 0; i < converted.size(); ++i) {
+    const auto& [name, type, losses] = converted[i];
+    const std::string stored = penstock::name(type);
+    if (sums[2 * i] > 0)
+      report.warnings.push_back(fmt::format("'{}': values beyond the range of {}, stored as {}: {}", name, stored,
+                                            is_integer(type) ? "the end of it" : "infinite", sums[2 * i]));
+    if (sums[2 * i + 1] > 0)
+      report.warnings.push_back(
+          fmt::format("'{}': values that are not a number, stored as _FillValue since {} has "
+                      "none: {}",
+                      name, stored, sums[2 * i + 1]));
+  }
+  return {};
 }
 
 void clean_up(Moving& moving, const Status& why) {
@@ -110,6 +140,7 @@ Status publish_moved(Opened& file, Moving& moving) {
     return status;
   }
   moving.finished = true;
+  PENSTOCK_TRY(report_losses(target.comm, moving.contents.converted, file.report));
   file.file = Published{std::move(moving.output.placed.contents), target.path, !moving.known};
   take_record_apart(file.file->contents);
   if (moving.known) file.file->contents.parts = {target.path};

@@ -58,21 +58,65 @@ Piece whole_of(const Decomposition& part, const ElementType& type, const Memory&
   return piece;
 }
 
+constexpr int64_t converted_at_once = 8192;  // elements, in a processor's cache
+
 bool reserve(Pending& pending, int64_t size) {
   pending.captured = captured_memory(size);
   return pending.captured != nullptr;
 }
 
+// The type in which PENDING's elements are stored, if they are converted; what was lost is counted from now on.
+Result<ElementType> begin_converting(Pending& pending, const Precision& precision) {
+  PENSTOCK_ASSIGN(const ElementType stored, stored_type(precision, pending.type));
+  pending.precision = describe(precision, pending.type);
+  pending.loss = std::make_shared<Loss>();
+  return stored;
+}
+
 }  // namespace
 
-Status capture(Pending& pending) {
-  const int64_t size = pending.part.elements() * bytes(pending.type);
+Status capture(Pending& pending, const Precision& precision) {
+  const ElementType given = pending.type;
+  const bool converted = converts(precision, given);
+  if (converted) {
+    PENSTOCK_ASSIGN(pending.type, begin_converting(pending, precision));
+  }
+  const int64_t count = pending.part.elements(), size = count * bytes(pending.type);
   if (!reserve(pending, size)) return {Code::memory, fmt::format("no memory to copy {} bytes: use lend", size)};
-  if (size > 0)
-    copy_window(whole_of(pending.part, pending.type, pending.memory, pending.data), {0, size}, pending.captured.get(),
-                Direction::write);
-  pending.data = pending.captured.get();
+  std::byte* const to = pending.captured.get();
+  const Piece from = whole_of(pending.part, given, pending.memory, pending.data);
+  if (!converted && size > 0) copy_window(from, {0, size}, to, Direction::write);
+  if (converted && pending.memory.stride.rank() == 0) {
+    const std::byte* first = pending.data + pending.memory.offset * bytes(given);
+    convert(precision, given, first, to, count, *pending.loss);
+  } else if (converted) {
+    std::vector<std::byte> window(static_cast<size_t>(std::min(count, converted_at_once) * bytes(given)));
+    for (int64_t done = 0; done < count; done += converted_at_once) {
+      const int64_t length = std::min(converted_at_once, count - done);
+      copy_window(from, {done * bytes(given), (done + length) * bytes(given)}, window.data(), Direction::write);
+      convert(precision, given, window.data(), to + done * bytes(pending.type), length, *pending.loss);
+    }
+  }
+  pending.data = to;
   pending.memory = {};
+  return {};
+}
+
+Status convert_supplied(Pending& pending, const Precision& precision) {
+  const ElementType given = pending.type;
+  if (!converts(precision, given)) return {};
+  PENSTOCK_ASSIGN(pending.type, begin_converting(pending, precision));
+  pending.supplier = [precision, given, stored = bytes(pending.type), loss = pending.loss,
+                      supplier = std::move(pending.supplier)](int64_t first, std::span<std::byte> out) -> Status {
+    const int64_t count = std::ssize(out) / stored, most = std::max<int64_t>(1, std::ssize(out) / bytes(given));
+    std::vector<std::byte> window(static_cast<size_t>(std::min(count, most) * bytes(given)));
+    for (int64_t done = 0; done < count; done += most) {
+      const int64_t length = std::min(most, count - done);
+      PENSTOCK_TRY(supplier(first + done, std::span(window).first(static_cast<size_t>(length * bytes(given)))));
+      convert(precision, given, window.data(), out.data() + done * stored, length, *loss);
+    }
+    return {};
+  };
   return {};
 }
 

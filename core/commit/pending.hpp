@@ -13,6 +13,7 @@
 #include <penstock/type.hpp>
 
 #include "core/commit/definitions.hpp"
+#include "core/model/precision.hpp"
 #include "core/model/selection.hpp"
 
 namespace penstock {
@@ -33,15 +34,19 @@ struct Pending {
   std::shared_ptr<std::byte[]> captured;  // of put
   Supplier supplier;                      // of supply, instead of data
   std::optional<Wider> wider = {};
-  std::string meant = {};  // as in Definition
+  std::string meant = {}, precision = {};  // as in Definition
+  std::shared_ptr<Loss> loss = {};         // of what is converted
 };
 
 // The shape of the box that the memory of a one-box decomposition describes.
 Dims box_shape(const Decomposition& part);
 // Checks that MEMORY fits PART: strides only for a single box, one per dimension.
 Status check_memory(const Decomposition& part, const Memory& memory);
-// Copies the elements into one contiguous block owned by PENDING.
-Status capture(Pending& pending);
+// Copies the elements into one contiguous block owned by PENDING, in the type and the PRECISION in which they are
+// stored.
+Status capture(Pending& pending, const Precision& precision = {});
+// The same for what PENDING's supplier yields.
+Status convert_supplied(Pending& pending, const Precision& precision);
 
 // Prepares PENDING for another type in the file: it is read into the end of its memory, or into memory of its own.
 // finish_widening() then converts it.

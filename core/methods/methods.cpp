@@ -21,6 +21,8 @@ namespace {
 
 const Parameter checksums{"checksums", Parameter::Type::choice, "crc64|none", "crc64",
                           "what is written with the data, so that damage is found later"};
+const Parameter keep_bits{"keep_bits", Parameter::Type::integer, "0", "0",
+                          "bits of the mantissa that floating-point numbers keep, rounded to nearest; 0 keeps all"};
 const Parameter verify{
     "verify", Parameter::Type::choice, "never|first|always", "never",
     "whether what is read is compared with its checksums: never, when it is first read, or each time"};
@@ -56,6 +58,7 @@ Descriptor make_common() {
         "the codec for datasets of 64 KiB and more, in chunks that any HDF5 reads (format hdf5, placement single)"},
        {"compression_level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"},
        {"chunk_bytes", Parameter::Type::bytes, "64", "1MiB", "of a compressed chunk, at most, before it is encoded"},
+       keep_bits,
        {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
        {"block", Parameter::Type::bytes, "4096", "4KiB", "alignment of large datasets; no two writers share a block"},
        {"memory_bytes", Parameter::Type::bytes, "65536", "64MiB",
@@ -71,7 +74,8 @@ const Descriptor engine_common{
     "parameters of every engine",
     {{"durability", Parameter::Type::choice, "full|none", "full", "none leaves out the syncs and nothing else"},
      checksums,
-     verify},
+     verify,
+     keep_bits},
     ""};
 
 }  // namespace
@@ -141,32 +145,31 @@ namespace {
 
 constexpr int64_t max_chunk_bytes = 1 << 30;  // HDF5's are below 4 GiB
 
-Status check_compression(const Plan& plan, const Format& format) {
-  const std::string& word = plan.settings.word("compression");
+}  // namespace
+
+Status check_compression(const Plan& plan, const Settings& settings) {
+  const std::string& word = settings.word("compression");
   if (word == "none") return {};
   const Codec& codec = *find_codec(word);
   if (!codec.describe().missing.empty())
     return {Code::unsupported, fmt::format("compression={} is not built: {}", word, codec.describe().missing)};
-  if (!format.encodes())
+  if (!find_format(plan.format)->encodes())
     return {Code::unsupported,
             fmt::format("format {} stores numbers as they are: compression={} needs format hdf5", plan.format, word)};
   if (!find_placement(plan.placement)->encodes())
     return {Code::unsupported, fmt::format("compression={} needs placement=single, not {}", word, plan.placement)};
-  if (plan.settings.integer("chunk_bytes") > max_chunk_bytes)
-    return {Code::invalid, fmt::format("chunk_bytes={}: at most 1 GiB", plan.settings.integer("chunk_bytes"))};
-  if (plan.settings.integer("compression_level") > codec.max_level())
-    return {Code::invalid, fmt::format("compression_level={}: {} has levels up to {}",
-                                       plan.settings.integer("compression_level"), word, codec.max_level())};
+  if (settings.integer("chunk_bytes") > max_chunk_bytes)
+    return {Code::invalid, fmt::format("chunk_bytes={}: at most 1 GiB", settings.integer("chunk_bytes"))};
+  if (const int64_t level = settings.integer("compression_level"); level > codec.max_level())
+    return {Code::invalid, fmt::format("compression_level={}: {} has levels up to {}", level, word, codec.max_level())};
   return {};
 }
-
-}  // namespace
 
 Status check_transport(const Plan& plan, Direction direction) {
   const Transport* transport = find_transport(plan.transport);
   if (transport == nullptr) return {};
   const Format& format = *find_format(plan.format);
-  if (direction == Direction::write) PENSTOCK_TRY(check_compression(plan, format));
+  if (direction == Direction::write) PENSTOCK_TRY(check_compression(plan, plan.settings));
   return transport->check(
       plan.settings,
       {plan.format, format.big_endian(), !format.self_contained(), find_placement(plan.placement)->rank_order()},

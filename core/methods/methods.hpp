@@ -20,6 +20,8 @@ std::string known_extensions_text();
 bool is_set(const Plan& plan);
 // ok, or why the transport of PLAN cannot move data in DIRECTION, or its format and placement cannot encode it.
 Status check_transport(const Plan& plan, Direction direction);
+// ok, or why format and placement of PLAN cannot encode as SETTINGS say: its own, or those of one dataset.
+Status check_compression(const Plan& plan, const Settings& settings);
 
 // Transports with the parameters that have made a difference, for a planner to choose from on RANKS ranks; the default
 // first. Without servers, which take cores from the program, and without those that are not built.

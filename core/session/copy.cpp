@@ -220,7 +220,8 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
   if (only.empty()) PENSTOCK_TRY(check_whole_copy(was));
   PENSTOCK_ASSIGN(state.source, hold_source(state.target, source.path()));
   const bool has_record = !was.file->contents.record.empty() || was.file->contents.record_words > 0;
-  if (carries(state) && only.empty() && was.file->contents.chunks.empty() && has_record) {
+  const bool rounds = state.plan.settings.integer("keep_bits") > 0;
+  if (carries(state) && !rounds && only.empty() && was.file->contents.chunks.empty() && has_record) {
     state.file = std::move(was.file);
     return file.close();
   }

@@ -1,11 +1,13 @@
 // File: the local calls of the public interface.
 #include <penstock/file.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/units.hpp"
+#include "core/methods/dataset_options.hpp"
 #include "core/methods/methods.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/widen.hpp"
@@ -35,6 +37,47 @@ Result<Pending> make_pending(const File::State& state, std::string_view name, El
   return Pending{std::move(stored), type, part, memory, static_cast<std::byte*>(const_cast<void*>(data)), nullptr, {}};
 }
 
+Precision precision_of(const File::State& state, const Pending& put) {
+  const auto own = state.dataset_options.find(put.name);
+  Precision precision = default_precision(state.plan, put.type);
+  if (own == state.dataset_options.end()) return precision;
+  const int bits = own->second.precision.keep_bits > 0 ? own->second.precision.keep_bits : precision.keep_bits;
+  precision = own->second.precision;
+  if (precision.keep_bits == 0 && bits > 0) {
+    precision.keep_bits = bits;
+    if (!stored_type(precision, put.type).ok()) precision.keep_bits = 0;
+  }
+  return precision;
+}
+
+// Copies the elements of PUT, if COPIES or if their stored form is another.
+Status take(File::State& state, Pending& put, bool copies) {
+  const Precision precision = precision_of(state, put);
+  const ElementType given = put.type;
+  const auto stored = stored_type(precision, given);
+  if (!stored) return stored.status().in(fmt::format("'{}'", put.name));
+  if (put.supplier) PENSTOCK_TRY(convert_supplied(put, precision));
+  if (!put.supplier && (copies || converts(precision, given))) {
+    const int64_t size = put.part.elements() * bytes(*stored);
+    if (size > state.capture_bytes - state.captured_bytes)
+      return {Code::memory,
+              fmt::format("'{}': copying {} would exceed the limit of {} for captured data, {} of which are taken: {}, "
+                          "commit more often, or raise capture_bytes",
+                          put.name, format_bytes(size), format_bytes(state.capture_bytes),
+                          format_bytes(state.captured_bytes), copies ? "use lend" : "store it as it is")};
+    PENSTOCK_TRY(capture(put, precision));
+    state.captured_bytes += size;
+  }
+  for (Attribute& attribute : attributes_of(precision, given)) {
+    const std::string key = attribute.name;
+    state.declared.attributes[put.name].insert_or_assign(key, std::move(attribute));
+  }
+  if (const auto own = state.dataset_options.find(put.name); own != state.dataset_options.end())
+    state.declared.options[put.name] = own->second.text;
+  state.puts.push_back(std::move(put));
+  return {};
+}
+
 Status check_writable(const File::State& state) {
   if (state.mode != Mode::read) return {};
   return {Code::invalid, fmt::format("'{}' was opened to read: use reopen to change it", state.target.path)};
@@ -48,19 +91,7 @@ Status File::put(std::string_view name, ElementType type, const Decomposition& p
   PENSTOCK_TRY(state.remember(check_writable(state)));
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
-  const int64_t size = part.elements() * bytes(type);
-  if (size > state.capture_bytes - state.captured_bytes)
-    return state.remember(
-        {Code::memory,
-         fmt::format(
-             "'{}': copying {} would exceed the limit of {} for captured data, {} of which are taken: use lend, "
-             "commit more often, or raise capture_bytes",
-             pending->name, format_bytes(size), format_bytes(state.capture_bytes),
-             format_bytes(state.captured_bytes))});
-  PENSTOCK_TRY(state.remember(capture(*pending)));
-  state.captured_bytes += size;
-  state.puts.push_back(*std::move(pending));
-  return {};
+  return state.remember(take(state, *pending, true));
 }
 
 Status File::lend(std::string_view name, ElementType type, const Decomposition& part, const void* data,
@@ -69,8 +100,7 @@ Status File::lend(std::string_view name, ElementType type, const Decomposition& 
   PENSTOCK_TRY(state.remember(check_writable(state)));
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
-  state.puts.push_back(*std::move(pending));
-  return {};
+  return state.remember(take(state, *pending, false));
 }
 
 void File::set_meant(std::string word) {
@@ -91,8 +121,7 @@ Status File::supply(std::string_view name, ElementType type, const Decomposition
   if (!pending.ok()) return state.remember(pending.status());
   pending->data = nullptr;
   pending->supplier = std::move(supplier);
-  state.puts.push_back(*std::move(pending));
-  return {};
+  return state.remember(take(state, *pending, false));
 }
 
 namespace {
@@ -186,6 +215,7 @@ Status File::remove(std::string_view name) {
   for (const Pending& put : state.puts)
     if (goes(put.name) && put.captured) state.captured_bytes -= put.part.elements() * bytes(put.type);
   found += std::erase_if(state.puts, [&](const Pending& put) { return goes(put.name); });
+  std::erase_if(state.declared.options, [&](const auto& one) { return goes(one.first); });
   found += std::erase_if(state.declared.attributes, [&](const auto& one) { return goes(one.first); });
   for (auto* names : {&state.declared.unlimited, &state.declared.named, &state.declared.groups})
     found += std::erase_if(*names, goes);
@@ -214,6 +244,21 @@ Status File::set_unlimited(std::string_view name) {
   auto stored = dataset_name(name);
   if (!stored.ok()) return state_->remember(stored.status());
   state_->declared.unlimited.insert(*std::move(stored));
+  return {};
+}
+
+Status File::set_options(std::string_view name, std::string_view options) {
+  State& state = *state_;
+  PENSTOCK_TRY(state.remember(check_writable(state)));
+  auto stored = dataset_name(name);
+  if (!stored.ok()) return state.remember(stored.status());
+  auto parsed = parse_dataset_options(options, state.plan);
+  if (!parsed.ok()) return state.remember(parsed.status().in(fmt::format("options of '{}'", *stored)));
+  const auto known = state.dataset_options.find(*stored);
+  const bool same = known != state.dataset_options.end() && known->second.text == parsed->text;
+  if (!same && std::ranges::any_of(state.puts, [&](const Pending& put) { return put.name == *stored; }))
+    return state.remember({Code::invalid, fmt::format("options of '{}': set them before it is put", *stored)});
+  state.dataset_options.insert_or_assign(*std::move(stored), *std::move(parsed));
   return {};
 }
 

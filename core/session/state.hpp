@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "core/commit/method.hpp"
 #include "core/commit/moving.hpp"
 #include "core/commit/opened.hpp"
+#include "core/methods/dataset_options.hpp"
 #include "core/plan/wisdom.hpp"
 #include "core/session/step_trace.hpp"
 #include "core/status/status_page.hpp"
@@ -33,8 +35,9 @@ struct File::State : Opened {
 
   // Since the last commit:
   std::vector<Pending> puts, gets;
-  Definitions declared;  // without datasets
-  Options options;       // as this rank set them, for all commits
+  Definitions declared;                                   // without datasets
+  Options options;                                        // as this rank set them, for all commits
+  std::map<std::string, DatasetOptions> dataset_options;  // of all commits, too
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;  // also of the commit in progress
 

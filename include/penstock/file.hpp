@@ -145,6 +145,10 @@ class File {
   Status set_dimensions(std::string_view dataset, std::span<const std::string> names);
   // Local. Checks NAMES as set_dimensions does, without setting them.
   static Status check_dimensions(std::string_view dataset, std::span<const std::string> names);
+  // Local. Sets how dataset NAME is stored, in this and later commits of this File, where that is not the plan's way:
+  // "type=f32,keep_bits=12,compression=zstd,level=3" (docs/precision.md). Every rank that puts NAME sets the same
+  // options, before it puts; "" takes them back. Code::invalid or Code::unsupported if the plan cannot store it so.
+  Status set_options(std::string_view name, std::string_view options);
   // Local. Allows the first extent of dataset NAME to grow later.
   Status set_unlimited(std::string_view name);
   // Local; one rank is enough. Elements that no rank puts are zero, instead of an error at commit.

@@ -88,6 +88,8 @@ static void files(void) {
   MISTAKE(penstock_lend(f, "x", PENSTOCK_DOUBLE, NULL, &x, NULL));
   MISTAKE(penstock_lend(f, "x", PENSTOCK_DOUBLE, d, NULL, NULL));
   MISTAKE(penstock_unlimited(f, NULL));
+  MISTAKE(penstock_dataset_option(f, NULL, ""));
+  MISTAKE(penstock_dataset_option(f, "a", NULL));
   MISTAKE(penstock_attribute(f, "x", NULL, "t"));
   MISTAKE(penstock_attribute(f, "x", "", "t"));
   MISTAKE(penstock_attribute(f, NULL, "a", "t"));

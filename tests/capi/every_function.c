@@ -66,6 +66,8 @@ static void write_all(const char *path) {
   CHECK_OK(penstock_replicated(1, (int64_t[]){2}, &same));
   CHECK_OK(penstock_put(f, "names", PENSTOCK_TEXT(8), same, names, NULL));
   CHECK_OK(penstock_unlimited(f, "group/put"));
+  CHECK_OK(penstock_dataset_option(f, "rounded", "type=f32,keep_bits=2"));
+  CHECK_OK(penstock_put(f, "rounded", PENSTOCK_DOUBLE, same, (double[]){1.3, 5.1}, NULL));
 
   const double values[3] = {1, 2, 3};
   const int8_t one = -1;
@@ -129,15 +131,22 @@ static void name_dimensions(void) {
 }
 
 static void look_around(penstock_file *f) {
-  static const char *const names[] = {"group/lent", "group/put", "inside", "names", "ragged", "strided"};
+  static const char *const names[] = {"group/lent", "group/put", "inside", "names", "ragged", "rounded", "strided"};
   penstock_type type;
   int dims, unlimited;
   int64_t shape[8], count;
-  CHECK(penstock_count(f) == 6);
-  for (int i = 0; i < 6; i++) CHECK(penstock_name(f, i) && !strcmp(penstock_name(f, i), names[i]));
-  CHECK(penstock_name(f, 6) == NULL && penstock_name(f, -1) == NULL);
+  CHECK(penstock_count(f) == 7);
+  for (int i = 0; i < 7; i++) CHECK(penstock_name(f, i) && !strcmp(penstock_name(f, i), names[i]));
+  CHECK(penstock_name(f, 7) == NULL && penstock_name(f, -1) == NULL);
   CHECK_OK(penstock_describe(f, "group/put", &type, &dims, shape, &unlimited));
   CHECK(type == PENSTOCK_INT32 && dims == 1 && shape[0] == 5 * size && unlimited == 1);
+  float rounded[2];
+  penstock_decomposition *same;
+  CHECK_OK(penstock_replicated(1, (int64_t[]){2}, &same));
+  CHECK_OK(penstock_get(f, "rounded", PENSTOCK_FLOAT, same, rounded, NULL));
+  CHECK_OK(penstock_commit(f));
+  CHECK(rounded[0] == 1.25f && rounded[1] == 5);
+  penstock_free(same);
   CHECK_OK(penstock_describe(f, "inside", &type, &dims, shape, &unlimited));
   CHECK(type == PENSTOCK_DOUBLE && dims == 3 && shape[0] == size && shape[1] == 1 && shape[2] == 2 && unlimited == 0);
   CHECK_OK(penstock_describe(f, "names", &type, NULL, NULL, NULL));
@@ -218,9 +227,9 @@ static void reopen_and_abandon(const char *path) {
   CHECK_OK(penstock_put(f, "sparse", PENSTOCK_INT32, few, more, NULL));
   CHECK_OK(penstock_capture_bytes(f, 1 << 20));
   const char *first = penstock_name(f, 0);
-  CHECK(penstock_count(f) == 6 && !strcmp(first, "group/lent"));
+  CHECK(penstock_count(f) == 7 && !strcmp(first, "group/lent"));
   CHECK_OK(penstock_commit(f));
-  CHECK(penstock_count(f) == 7 && penstock_name(f, 0) == first && !strcmp(penstock_name(f, 5), "sparse"));
+  CHECK(penstock_count(f) == 8 && penstock_name(f, 0) == first && !strcmp(penstock_name(f, 6), "sparse"));
   CHECK_OK(penstock_close(f));
 
   CHECK_OK(penstock_open(world, path, NULL, &f));
@@ -235,7 +244,7 @@ static void reopen_and_abandon(const char *path) {
   penstock_abandon(f);
   barrier();
   CHECK_OK(penstock_open(world, path, NULL, &f));
-  CHECK(penstock_count(f) == 7);
+  CHECK(penstock_count(f) == 8);
   CHECK_OK(penstock_close(f));
   penstock_abandon(NULL);
   penstock_free(d), penstock_free(few), free(numbers);

@@ -24,6 +24,27 @@ def says(error: Exception, words: str) -> None:
     assert words in str(error), error
 
 
+def options_are_of_all_ranks() -> None:
+    values = np.full(3, 1e300 if r == n - 1 else 1.3)
+    with penstock.create(folder / "options.h5", comm) as f:
+        f["a"] = penstock.block(values, (3 * n,), (3 * r,), dtype="f4", keep_bits=2)
+        f["empty"] = penstock.block(values[: 3 * (r == 0)], (3,), (0,), dtype="f4", compression="gzip")
+        f.commit()
+        assert f.report["warnings"] == ["'a': values beyond the range of f32, stored as infinite: 3"], f.report
+    with penstock.open(folder / "options.h5", comm) as f:
+        assert f["a"].dtype == "f4"
+        assert (f["a"][: 3 * n - 3] == 1.25).all()
+        assert f["empty"][...].tolist() == [np.float32(1.3 if n > 1 else 1e300)] * 3
+    try:
+        with penstock.create(folder / "wrong.h5", comm) as f:
+            more: dict[str, Any] = {} if r == 1 else {"keep_bits": 3}
+            f["a"] = penstock.block(np.full(3, 1.3), (3 * n,), (3 * r,), **more)
+        raise AssertionError("one rank has other options")
+    except penstock.Mismatch as error:
+        says(error, "f64 kept to 3 bits of the mantissa as f64 (")
+    assert not (folder / "wrong.h5").exists()
+
+
 def everything_comes_back() -> None:
     path = folder / "all.h5"
     ghosts = np.full((6, 8), -1.0)
@@ -290,6 +311,7 @@ def a_rank_that_waits_is_told() -> None:
 
 
 everything_comes_back()
+options_are_of_all_ranks()
 an_error_on_one_rank_is_one_on_all()
 a_caught_error_leaves_no_trace()
 what_poisons_says_so()

@@ -28,8 +28,6 @@ Shape = Sequence[SupportsIndex]
 # Of the arguments of h5py's create_dataset those that say how a dataset is stored, which here is the plan's.
 _STORAGE = {
     "chunks",
-    "compression",
-    "compression_opts",
     "shuffle",
     "fletcher32",
     "scaleoffset",
@@ -159,7 +157,17 @@ class File(Mapping[str, Dataset]):
             raise Invalid(f"'{name}' has {rank} dimensions, dims={dims} names {len(dims)}: name each")
         meant = meaning(marks, part.data)
         self._check_meaning(name, meant)
-        self._define(name, array, made, own_attributes | marks | part.attributes, dims, meant, lend=lend)
+        said = put.encoding_options(part.data, self.plan.startswith("hdf5/"))
+        said |= {key: part.attributes[key] for key in put.OPTIONS if key in part.attributes}
+        if said:
+            self.options(name, **said)
+        attributes = {key: value for key, value in part.attributes.items() if key not in put.OPTIONS}
+        try:
+            self._define(name, array, made, own_attributes | marks | attributes, dims, meant, lend=lend)
+        except (Error, TypeError, ValueError):
+            if said and name not in self._put:
+                self._open.options(name, "")
+            raise
 
     def _check_meaning(self, name: str, now: str) -> None:
         """Elements put over those of the published file must have the dtype that its attributes give."""
@@ -218,13 +226,19 @@ class File(Mapping[str, Dataset]):
         *,
         maxshape: Sequence[SupportsIndex | None] | None = None,
         dims: Sequence[str] | str = (),
+        compression: str | int | None = None,
+        compression_opts: int | None = None,
         **more: Any,
     ) -> Dataset:
         """Local. DATA as the whole dataset, the same on all ranks; or a dataset of SHAPE, to whose slices ranks assign.
 
-        MAXSHAPE may have None for the first extent, which may grow then.
+        MAXSHAPE may have None for the first extent, which may grow then. COMPRESSION and its level are as in h5py.
         """
         name = _name(name)
+        if isinstance(compression, int):
+            compression, compression_opts = "gzip", int(compression)
+        if compression is not None:
+            self.options(name, compression=compression, level=compression_opts)
         for word in more:
             if word in _STORAGE:
                 raise TypeError(f"create_dataset: '{word}' is not said of a dataset: how a file is stored is its plan")
@@ -265,6 +279,15 @@ class File(Mapping[str, Dataset]):
         """Local. A group, though nothing be put into it."""
         self._open.make_group(_name(name).removesuffix("/"))
         return self.group(name)
+
+    def options(self, name: str, **options: Any) -> None:
+        """Local, on each rank that puts NAME, and before. How it is stored: dtype, keep_bits, scale, offset,
+        compression, level (docs/precision.md).
+        """
+        for word in options:
+            if word not in put.OPTIONS:
+                raise TypeError(f"'{name}' has no option '{word}'{did_you_mean(word, put.OPTIONS)}")
+        self._open.options(_name(name), put.options_text(options, name))
 
     def unlimited(self, name: str) -> None:
         """Local. The first extent of NAME may grow when the file is reopened."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.api.elements import MARKS, given
+from penstock.api.elements import MARKS, given, type_of
 
 Shape = Sequence[int]
 _Made = tuple[Any, "np.ndarray[Any, np.dtype[Any]]"]
@@ -16,7 +16,7 @@ _Made = tuple[Any, "np.ndarray[Any, np.dtype[Any]]"]
 
 @dataclass(frozen=True)
 class Part:
-    """This rank's part of a dataset: DATA, its place, and attributes of the dataset."""
+    """This rank's part of a dataset: DATA, its place, and attributes of the dataset, or how it is stored: OPTIONS."""
 
     data: Any
     make: Callable[[ModuleType, "np.ndarray[Any, np.dtype[Any]]"], _Made]
@@ -47,6 +47,39 @@ def dimensions(names: Sequence[str] | str) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise TypeError(f"dims={names!r}: names of dimensions are str, slowest first")
     return listed
+
+
+# How a dataset is stored: arguments of a part that are no attributes of it.
+OPTIONS = ("dtype", "keep_bits", "compression", "level", "scale", "offset")
+_CODECS = {"gzip": "deflate", "zlib": "deflate"}  # of h5py and xarray
+
+
+def options_text(options: dict[str, Any], name: str) -> str:
+    """OPTIONS of dataset NAME as the library reads them."""
+    words = {"type" if key == "dtype" else key: value for key, value in options.items() if value is not None}
+    if "type" in words:
+        words["type"] = type_of(np.dtype(words["type"]), name)
+    if "compression" in words:
+        words["compression"] = _CODECS.get(words["compression"], words["compression"])
+    return ",".join(f"{key}={value}" for key, value in words.items())
+
+
+def encoding_options(data: Any, encodes: bool) -> dict[str, Any]:
+    """What the encoding of DATA, where it is a DataArray of xarray, says of how it is stored; of codecs if ENCODES."""
+    xarray = sys.modules.get("xarray")
+    if xarray is None or not isinstance(data, xarray.DataArray):
+        return {}
+    said = data.encoding
+    options = {"scale": said.get("scale_factor"), "offset": said.get("add_offset")}
+    if "dtype" in said and np.dtype(said["dtype"]).kind in "iufc" and data.dtype.kind in "iufc":
+        options["dtype"] = said["dtype"]
+    if said.get("quantize_mode") == "BitRound":
+        options["keep_bits"] = said.get("significant_digits")
+    codec = said.get("compression") or next((word for word in ("zlib", "zstd") if said.get(word)), None)
+    if encodes and codec:
+        level = said.get("complevel", said.get("compression_opts"))
+        options |= {"compression": codec, "level": level if isinstance(level, int) else None}
+    return {key: value for key, value in options.items() if value is not None}
 
 
 def labels(data: Any) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -1,0 +1,27 @@
+// DatasetOptions: how one dataset is stored, where that differs from the rest of its file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/model/precision.hpp"
+#include "core/plan/plan.hpp"
+
+namespace penstock {
+
+struct DatasetOptions {
+  std::string text;     // those that differ from their default, by name: equal texts mean equal options
+  Precision precision;  // of its elements
+};
+
+// The table of options, for parser, help and docs.
+const Descriptor& dataset_descriptor();
+// "type=f32,keep_bits=12,compression=zstd,level=3". Code::invalid or Code::unsupported if PLAN cannot store a dataset
+// so.
+Result<DatasetOptions> parse_dataset_options(std::string_view text, const Plan& plan);
+// How elements of type GIVEN are stored that have no options of their own.
+Precision default_precision(const Plan& plan, const ElementType& given);
+// The settings of PLAN, with compression and its parameters from a dataset's options TEXT where they say them.
+Settings encoding_settings(const Plan& plan, std::string_view text);
+
+}  // namespace penstock
