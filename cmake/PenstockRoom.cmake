@@ -26,6 +26,11 @@ function(penstock_room name folder)
   endif()
 endfunction()
 
+# penstock_vectors(SOURCES): compiled with -O3, which makes vectors of their loops.
+function(penstock_vectors)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O3> UNITY_GROUP vectors)
+endfunction()
+
 # penstock_unity_groups(TARGET): a unity build compiles the sources of one UNITY_GROUP as one source, and those without
 # a group by sixteen.
 function(penstock_unity_groups target)

@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <penstock/phase.hpp>
@@ -16,6 +19,7 @@
 #include "core/base/nearest.hpp"
 #include "core/base/units.hpp"
 #include "core/base/utf8.hpp"
+#include "core/base/workers.hpp"
 
 namespace penstock {
 namespace {
@@ -311,6 +315,41 @@ TEST(Phases, TimersAddTheirLife) {
   EXPECT_EQ(times[Phase::sync], 0.0);
   EXPECT_LT(times[Phase::write], 1.0);
   for (int phase = 0; phase < phase_count; ++phase) EXPECT_FALSE(name(static_cast<Phase>(phase)).empty());
+}
+
+TEST(Workers, DoEverythingOnceAndSayWhatFailedFirst) {
+  for (const int count : {0, 1, 3}) {
+    Workers workers(count);
+    EXPECT_EQ(workers.has_threads(), count > 1);
+    std::atomic<int> sum = 0;
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+    for (int i = 0; i < 100; ++i)
+      ASSERT_TRUE(workers
+                      .hand([&, i](int worker) -> Status {
+                        EXPECT_LT(worker, workers.count());
+                        sum += i;
+                        const std::lock_guard lock(mutex);
+                        threads.insert(std::this_thread::get_id());
+                        return {};
+                      })
+                      .ok());
+    EXPECT_TRUE(workers.finish().ok());
+    EXPECT_EQ(sum, 4950);
+    EXPECT_EQ(threads.contains(std::this_thread::get_id()), count < 2);
+    (void)workers.hand([](int) -> Status { return {Code::io, "first"}; });
+    EXPECT_EQ(workers.finish().message(), "first");
+    EXPECT_FALSE(workers.hand([&](int) -> Status { return Status(Code::io, "not done"); }).ok());
+    EXPECT_EQ(workers.finish().message(), "first");
+  }
+}
+
+TEST(Workers, CoresAreAtLeastOneAndAtMostThoseThatThereAre) {
+  const int all = cores_of_rank(1);
+  EXPECT_GE(all, 1);
+  EXPECT_LE(all, static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_EQ(cores_of_rank(1 << 20), 1);
+  EXPECT_LE(cores_of_rank(2), std::max(1, all));
 }
 
 }  // namespace

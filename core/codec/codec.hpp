@@ -26,8 +26,8 @@ struct CodecUse {
 class ChunkEncoder {
  public:
   virtual ~ChunkEncoder() = default;
-  // Appends CHUNK, encoded, to OUT: never more bytes than it has. Returns which filters were not applied, as bits.
-  virtual Result<uint32_t> encode(std::span<const std::byte> chunk, std::vector<std::byte>& out) = 0;
+  // Encodes CHUNK at the beginning of OUT, which has as many bytes: it never becomes larger.
+  virtual Result<EncodedSize> encode(std::span<const std::byte> chunk, std::span<std::byte> out) = 0;
 };
 
 class Codec {

@@ -18,6 +18,8 @@ class Shuffle {
   // The first bytes of all elements, then the second ones, and so on. Bytes after the last whole element stay. Valid
   // until the next call, or as long as CHUNK.
   std::span<const std::byte> operator()(std::span<const std::byte> chunk);
+  // A chunk that the filter behind this one would not make smaller: SHUFFLED, as it is, at OUT.
+  EncodedSize store(std::span<const std::byte> shuffled, std::span<std::byte> out) const;
 
  private:
   int64_t element_bytes_;

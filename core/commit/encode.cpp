@@ -14,6 +14,7 @@
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/share.hpp"
+#include "core/commit/chunk_shape.hpp"
 #include "core/commit/chunk_store.hpp"
 #include "core/methods/dataset_options.hpp"
 #include "core/model/checksums.hpp"
@@ -102,9 +103,10 @@ std::vector<Wanted> wanted_of(const Plan& plan, const Limits& limits, const NewC
   return list;
 }
 
-// Cuts the datasets, and makes their encoders.
+// Local. Cuts the datasets, within the blocks of ranks where these have chunks of their own, and makes their encoders.
 Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, ChunkStore& store,
-                                    std::span<const Dataset> datasets, std::span<const Wanted> wanted) {
+                                    std::span<const Dataset> datasets, std::span<const Wanted> wanted,
+                                    std::span<const Dims> within) {
   std::vector<Encoding> encodings(datasets.size());
   for (size_t d = 0; d < datasets.size(); ++d) {
     if (!wanted[d]) continue;
@@ -112,13 +114,13 @@ Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, Ch
     const Codec& codec = *find_codec(settings.word("compression"));
     const bool stays = !file.file || store.keeps(static_cast<int>(d));
     const Dims* old = stays ? imitated(file, datasets[d], limits) : nullptr;
+    if (old == nullptr && within[d].rank() > 0) old = &within[d];
     const Tiles tiles = old != nullptr
                             ? Tiles(datasets[d], *old, 0)
                             : Tiles(datasets[d], Dims::filled(datasets[d].shape.rank(), 1), limits.chunk_bytes);
     const CodecUse use{bytes(datasets[d].type), static_cast<int>(settings.integer("compression_level"))};
     encodings[d] = {tiles.extents(), codec.filters(use), 0, {}};
-    PENSTOCK_ASSIGN(auto encoder, codec.encoder(use));
-    store.cut(d, tiles, std::move(encoder));
+    PENSTOCK_TRY(store.cut(d, tiles, codec, use));
   }
   return encodings;
 }
@@ -177,6 +179,50 @@ Status collect(const Target& target, NewContents& contents, const ChunkStore& st
   return {};
 }
 
+// The elements of CLAIM, a box, in BOX, which meets it.
+Claim part_of(const Claim& claim, const Box& box) {
+  const Box& all = claim.selection.box();
+  const Dims& stride = claim.selection.stride();
+  Box both = all;
+  Memory memory{claim.selection.memory_offset(), stride};
+  for (int d = 0; d < all.start.rank(); ++d) {
+    both.start[d] = std::max(all.start[d], box.start[d]);
+    both.count[d] = std::min(all.start[d] + all.count[d], box.start[d] + box.count[d]) - both.start[d];
+    memory.offset += (both.start[d] - all.start[d]) * stride[d];
+  }
+  return {claim.dataset, Selection::of_box(claim.selection.shape(), both, memory), claim.memory, claim.supplier};
+}
+
+// Local. Encodes those chunks of which CLAIMS have all elements, as many as are this rank's share. Leaves the rest.
+Status encode_own(const Communicator& comm, ChunkStore& store, std::vector<Claim>& claims) {
+  int64_t share = bytes_of_rank;
+  for (const Tiled& one : store.tiled())
+    if (one.tiles) share += bytes(*one.dataset) / comm->size() * 5 / 4;
+  std::vector<Claim> left;
+  for (const Claim& claim : claims) {
+    if (!claim.selection.is_box()) {
+      left.push_back(claim);
+      continue;
+    }
+    const Tiles& tiles = store.tiles(claim.dataset);
+    for (const int64_t number : tiles.of(claim.selection)) {
+      const ChunkId chunk{claim.dataset, number};
+      const Box box = tiles.box(number);
+      Claim part = part_of(claim, box);
+      const int64_t size = store.tile_bytes(chunk);
+      if (size > share || part.selection.count() < elements(box.count)) {
+        left.push_back(std::move(part));
+        continue;
+      }
+      share -= size;
+      PENSTOCK_TRY(store.add(chunk, part));
+      comm->working(0);
+    }
+  }
+  claims = std::move(left);
+  return {};
+}
+
 Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewContents& contents, bool keep,
                           ChunkStore& store, std::span<const Claim> claims, PhaseTimes& phases) {
   PhaseTimes own;
@@ -194,6 +240,8 @@ Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewCon
   phases[Phase::read] += own[Phase::read];
   phases[Phase::exchange] += own[Phase::exchange];
   phases[Phase::pack] += own[Phase::pack] + own[Phase::write];  // what wrote was the codec
+  PhaseTimer timer(phases, Phase::pack);
+  PENSTOCK_TRY(store.finish());
   return moved;
 }
 
@@ -239,7 +287,7 @@ Status encode_kept(const Communicator& comm, ChunkStore& store) {
                    PENSTOCK_TRY(store.read_old(missing[i], tile));
                    PENSTOCK_TRY(store.add(missing[i], tile));
                  }
-                 return {};
+                 return store.finish();
                }));
 }
 
@@ -289,12 +337,12 @@ void claim_bytes(std::span<const Claim> claims, std::span<const int64_t> before,
   for (size_t d = 0; d < store.local().size(); ++d) {
     const Dims all{encoded.encodings[d].bytes};
     int64_t at = before[d];
-    for (std::vector<std::byte>& segment : store.local()[d].segments) {
-      const Run run{at, std::ssize(segment)};
+    for (ByteSegment& segment : store.local()[d].segments) {
+      const Run run{at, segment.used};
       at += run.length;
-      encoded.bytes.push_back(std::move(segment));
+      encoded.bytes.push_back(std::move(segment.memory));
       encoded.claims.push_back(
-          {static_cast<int>(d), Selection::of_runs(all, std::span(&run, 1)), encoded.bytes.back().data()});
+          {static_cast<int>(d), Selection::of_runs(all, std::span(&run, 1)), encoded.bytes.back().get()});
     }
   }
 }
@@ -308,14 +356,21 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   const std::vector<Wanted> wanted = wanted_of(file.plan, limits, contents);
   if (std::ranges::none_of(wanted, [](const Wanted& settings) { return settings.has_value(); })) return encoded;
   const Communicator& comm = file.target.comm;
+  std::vector<bool> cut(datasets.size());
+  for (size_t d = 0; d < datasets.size(); ++d) cut[d] = wanted[d].has_value();
+  PENSTOCK_ASSIGN(const std::vector<Dims> within,
+                  chunks_within_blocks(comm, datasets, cut, contents.claims, limits.chunk_bytes));
   const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
-  ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage);
+  ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage,
+                   comm->threads_allowed() ? cores_of_rank(comm->node_size()) : 1);
   EncodedClaims own;
   {
     PhaseTimer timer(file.report.phases, Phase::pack);
     PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                         PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets, wanted));
-                         return collect(file.target, contents, store, own);
+                         PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets, wanted, within));
+                         PENSTOCK_TRY(collect(file.target, contents, store, own));
+                         // In a partial file another rank may have put the same elements.
+                         return contents.options.partial ? Status() : encode_own(comm, store, own.claims);
                        })));
   }
   Moved moved;
@@ -333,7 +388,8 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   PhaseTimer timer(file.report.phases, Phase::define);
   PENSTOCK_ASSIGN(const std::vector<int64_t> before, place_chunks(comm, store, encoded.encodings));
   claim_bytes(contents.claims, before, store, encoded);
-  for (const auto& segment : encoded.bytes) held += static_cast<int64_t>(segment.capacity());
+  for (const LocalChunks& local : store.local())
+    for (const ByteSegment& segment : local.segments) held += segment.capacity;
   file.report.memory_peak = std::max(file.report.memory_peak, held);
   return encoded;
 }

@@ -6,6 +6,7 @@
 
 #include "core/commit/contents.hpp"
 #include "core/model/encoding.hpp"
+#include "core/storage/aligned.hpp"
 
 namespace penstock {
 
@@ -15,7 +16,7 @@ struct Encoded {
   // This rank's claims of the contents, with their numbers; those on encoded datasets select nothing. Behind them the
   // ranges of encoded bytes that this rank has, which refer to BYTES.
   std::vector<Claim> claims;
-  std::vector<std::vector<std::byte>> bytes;
+  std::vector<AlignedMemory> bytes;
 
   bool used() const { return !encodings.empty(); }
   bool has(int dataset) const { return used() && encodings[static_cast<size_t>(dataset)].used(); }

@@ -25,6 +25,12 @@ struct FilterDecoder {
   Result<std::vector<std::byte>> (*decode)(std::span<const std::byte> encoded) = nullptr;
 };
 
+// Of a chunk.
+struct EncodedSize {
+  int64_t bytes = 0;
+  uint32_t skipped = 0;  // bit i: filter i was not applied
+};
+
 struct EncodedChunk {
   int64_t number = 0;    // in row-major order of the grid of chunks
   int64_t offset = 0;    // from the start of the dataset's encoded bytes

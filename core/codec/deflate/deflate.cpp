@@ -25,18 +25,11 @@ class DeflateEncoder final : public ChunkEncoder {
   DeflateEncoder(Compressor compressor, int64_t element_bytes)
       : compressor_(std::move(compressor)), shuffle_(element_bytes) {}
 
-  Result<uint32_t> encode(std::span<const std::byte> chunk, std::vector<std::byte>& out) override {
+  Result<EncodedSize> encode(std::span<const std::byte> chunk, std::span<std::byte> out) override {
     const std::span<const std::byte> in = shuffle_(chunk);
-    const size_t before = out.size();
-    out.resize(before + in.size());
-    const size_t made =
-        libdeflate_zlib_compress(compressor_.get(), in.data(), in.size(), out.data() + before, in.size());
-    if (made > 0) {
-      out.resize(before + made);
-      return 0U;
-    }
-    std::memcpy(out.data() + before, in.data(), in.size());  // deflated, it would be larger
-    return shuffle_.any() ? 2U : 1U;
+    const size_t made = libdeflate_zlib_compress(compressor_.get(), in.data(), in.size(), out.data(), in.size());
+    if (made > 0) return EncodedSize{static_cast<int64_t>(made), 0};
+    return shuffle_.store(in, out);  // deflated, it would be larger
   }
 
  private:

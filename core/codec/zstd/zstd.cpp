@@ -13,7 +13,7 @@ Descriptor zstd_descriptor();
 namespace {
 
 constexpr int zstd_filter = 32015;
-constexpr int default_level = 3;  // Zstandard's own
+constexpr int default_level = 1;  // as small as its own, 3, for shuffled numbers, in two thirds of the time
 
 struct FreeContext {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -25,17 +25,11 @@ class ZstdEncoder final : public ChunkEncoder {
   ZstdEncoder(Context context, const CodecUse& use, int level)
       : context_(std::move(context)), level_(level), shuffle_(use.element_bytes) {}
 
-  Result<uint32_t> encode(std::span<const std::byte> chunk, std::vector<std::byte>& out) override {
+  Result<EncodedSize> encode(std::span<const std::byte> chunk, std::span<std::byte> out) override {
     const std::span<const std::byte> in = shuffle_(chunk);
-    const size_t before = out.size();
-    out.resize(before + in.size());
-    const size_t made = ZSTD_compressCCtx(context_.get(), out.data() + before, in.size(), in.data(), in.size(), level_);
-    if (ZSTD_isError(made) == 0) {
-      out.resize(before + made);
-      return 0U;
-    }
-    std::memcpy(out.data() + before, in.data(), in.size());  // encoded, it would be larger
-    return shuffle_.any() ? 2U : 1U;
+    const size_t made = ZSTD_compressCCtx(context_.get(), out.data(), in.size(), in.data(), in.size(), level_);
+    if (ZSTD_isError(made) == 0) return EncodedSize{static_cast<int64_t>(made), 0};
+    return shuffle_.store(in, out);  // encoded, it would be larger
   }
 
  private:

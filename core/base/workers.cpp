@@ -1,0 +1,78 @@
+// Workers: one queue for all.
+#include "core/base/workers.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "core/base/guarded.hpp"
+
+namespace penstock {
+
+int cores_of_rank(int ranks) {
+  const long all = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+  cpu_set_t bound;
+  const bool known = ::sched_getaffinity(0, sizeof bound, &bound) == 0;
+  const long own = known ? CPU_COUNT(&bound) : all;
+  return static_cast<int>(std::clamp(all / std::max(1, ranks), 1L, std::max(1L, own)));
+}
+
+Workers::Workers(int count) {
+  for (int worker = 0; count > 1 && worker < count; ++worker) try {
+      threads_.emplace_back([this, worker] { run(worker); });
+    } catch (const std::system_error&) {
+      break;
+    }
+}
+
+Workers::~Workers() {
+  (void)finish();
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+Status Workers::hand(Work work) {
+  if (threads_.empty()) {
+    if (failure_.ok()) failure_ = work(0);
+    return failure_;
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return unfinished_ < 2 * threads_.size(); });
+  if (!failure_.ok()) return failure_;
+  waiting_.push_back(std::move(work));
+  ++unfinished_;
+  changed_.notify_all();
+  return {};
+}
+
+Status Workers::finish() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return unfinished_ == 0; });
+  return failure_;
+}
+
+void Workers::run(int worker) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const Work work = std::move(waiting_.front());
+    waiting_.pop_front();
+    const bool failed = !failure_.ok();
+    lock.unlock();
+    Status status = failed ? Status() : guarded([&] { return work(worker); });
+    lock.lock();
+    if (failure_.ok()) failure_ = std::move(status);
+    --unfinished_;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace penstock

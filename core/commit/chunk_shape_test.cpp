@@ -1,0 +1,80 @@
+// Tests of chunk shapes: within blocks, not too large, and the same on all ranks.
+#include "core/commit/chunk_shape.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace penstock {
+namespace {
+
+TEST(ChunkShape, DividesBlocksWhereOthersBegin) {
+  const Dims cube{64, 64, 64}, all{256, 256, 256};
+  EXPECT_EQ(chunk_of_block(all, cube, 8, 1 << 20), (Dims{32, 64, 64}));
+  EXPECT_EQ(chunk_of_block(all, cube, 8, 1 << 30), cube);
+  EXPECT_EQ(chunk_of_block(all, cube, 8, 3 << 14), (Dims{1, 64, 64})) << "32 KiB; 48 would not divide the block";
+  EXPECT_EQ(chunk_of_block(all, cube, 8, 1 << 10), (Dims{1, 2, 64}));
+  EXPECT_EQ(chunk_of_block(all, cube, 8, 1), (Dims{1, 1, 1}));
+  EXPECT_EQ(chunk_of_block({6, 62}, {6, 31}, 8, 100), (Dims{1, 1})) << "31 has no divisor below 13";
+}
+
+TEST(ChunkShape, NeedsNoDivisorWhereOneBlockIsAlone) {
+  EXPECT_EQ(chunk_of_block({997, 100}, {997, 100}, 8, 8000), (Dims{10, 100}));
+  EXPECT_EQ(chunk_of_block({997, 31}, {1, 31}, 8, 100), (Dims{1, 11}));
+}
+
+TEST(ChunkShape, IsNeverLargerThanAskedForAndMeetsEachBlock) {
+  std::mt19937 random(3);
+  const auto number = [&](int most) { return std::uniform_int_distribution<int64_t>(1, most)(random); };
+  for (int i = 0; i < 2000; ++i) {
+    const Dims block{number(40), number(40), number(40)};
+    Dims shape = block;
+    for (int d = 0; d < 3; ++d) shape[d] *= number(3);
+    const int64_t most = number(4000);
+    const Dims chunk = chunk_of_block(shape, block, 8, most);
+    EXPECT_TRUE(elements(chunk) * 8 <= most || elements(chunk) == 1);
+    for (int d = 0; d < 3; ++d)
+      if (block[d] < shape[d]) EXPECT_EQ(block[d] % chunk[d], 0) << d;
+  }
+}
+
+class Blocks : public ::testing::Test {
+ protected:
+  Dims chunk(const std::vector<Selection>& selections, const Dims& shape, int64_t most = 1 << 20) {
+    const std::vector<Dataset> datasets{{"a", {Kind::f64}, shape, false}};
+    std::vector<Claim> claims;
+    for (const Selection& selection : selections) claims.push_back({0, selection, nullptr, nullptr});
+    const auto found = chunks_within_blocks(comm_, datasets, {true}, claims, most);
+    EXPECT_TRUE(found.ok());
+    return found->at(0);
+  }
+  static Selection box(const Dims& shape, const Dims& start, const Dims& count) {
+    return Selection::of_box(shape, {start, count});
+  }
+
+  Communicator comm_ = serial_communicator();
+};
+
+TEST_F(Blocks, GiveChunksWhereAllBeginAtMultiples) {
+  const Dims shape{200, 300};
+  EXPECT_EQ(chunk({box(shape, {0, 0}, {100, 300}), box(shape, {100, 0}, {100, 300})}, shape), (Dims{100, 300}));
+  EXPECT_EQ(chunk({box(shape, {0, 0}, {128, 300}), box(shape, {128, 0}, {72, 300})}, shape), (Dims{128, 300}));
+  EXPECT_EQ(chunk({box(shape, {0, 0}, {0, 300}), box(shape, {0, 0}, {200, 300})}, shape), (Dims{200, 300}));
+}
+
+TEST_F(Blocks, GiveNoneWhereTheyDoNot) {
+  const Dims shape{200, 300};
+  EXPECT_EQ(chunk({box(shape, {0, 0}, {72, 300}), box(shape, {72, 0}, {128, 300})}, shape).rank(), 0);
+  const std::vector<penstock::Run> all{{0, 60000}};
+  EXPECT_EQ(chunk({Selection::of_runs(shape, all)}, shape).rank(), 0) << "runs are no blocks";
+  EXPECT_EQ(chunk({}, shape).rank(), 0) << "nothing was put";
+  const Dims small{2000, 10};
+  EXPECT_EQ(chunk({box(small, {0, 0}, {1000, 10}), box(small, {1000, 0}, {1000, 5})}, small).rank(), 0);
+  std::vector<Selection> tiny;
+  for (int64_t i = 0; i < 200; i += 10) tiny.push_back(box(shape, {i, 0}, {10, 300}));
+  EXPECT_EQ(chunk(tiny, shape).rank(), 0) << "24 KB would be small chunks";
+  EXPECT_EQ(chunk(tiny, shape, 32 << 10), (Dims{10, 300})) << "unless small ones are asked for";
+}
+
+}  // namespace
+}  // namespace penstock
