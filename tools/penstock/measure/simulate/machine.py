@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.base.errors import UserError
+from penstock.base.mounts import kind_of
 from penstock.measure.campaign.request import parse_size
 from penstock.measure.tune import wisdom
 
@@ -44,7 +45,7 @@ def load(word: str) -> dict[str, Any]:
 def _here() -> dict[str, Any]:
     """One node with the file system of this folder, as penstock tune --probe has measured them."""
     probed = [machine for path in wisdom.files() for machine in wisdom.machines(path)]
-    kind = _filesystem(Path.cwd())
+    kind = kind_of(Path.cwd())
     found = next((machine for machine in probed if machine["filesystem"] == kind), None)
     if found is None:
         raise UserError(f"{kind} was not probed here: penstock tune --probe does it in this folder")
@@ -79,17 +80,6 @@ def _here() -> dict[str, Any]:
         },
         "metadata": {"create_seconds": seconds["publish"], "open_seconds": seconds["write_call"], "entries": 100000},
     }
-
-
-def _filesystem(folder: Path) -> str:
-    """The type of FOLDER's mount, as "ext4"."""
-    kind, longest = "?", -1
-    for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
-        _, point, its_kind, *_ = line.split()
-        point = point.replace("\\040", " ")
-        if folder.is_relative_to(point) and len(point) >= longest:  # the latest of equal ones
-            kind, longest = its_kind, len(point)
-    return kind
 
 
 def _is_value(value: object) -> bool:
