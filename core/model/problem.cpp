@@ -14,14 +14,14 @@ double apart(int64_t a, int64_t b) {
   return std::abs(log(a) - log(b));
 }
 
-auto kind(const Problem& p) {
-  return std::tie(p.write, p.format, p.placement, p.durable, p.in_memory, p.filesystem, p.mpi);
-}
+auto kind(const Problem& p) { return std::tie(p.write, p.format, p.placement, p.durable, p.in_memory, p.filesystem); }
 
 }  // namespace
 
+bool same_library(std::string_view one, std::string_view other) { return one == other || one.empty() || other.empty(); }
+
 double distance(const Problem& a, const Problem& b) {
-  if (kind(a) != kind(b)) return std::numeric_limits<double>::infinity();
+  if (kind(a) != kind(b) || !same_library(a.mpi, b.mpi)) return std::numeric_limits<double>::infinity();
   return apart(a.ranks, b.ranks) + apart(a.ranks_per_node, b.ranks_per_node) + apart(a.bytes, b.bytes) +
          apart(a.blocks, b.blocks) + apart(a.run_bytes, b.run_bytes);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace penstock {
 
@@ -18,8 +19,11 @@ struct Problem {
   int64_t blocks = 0;          // puts or gets of the rank that has most
   int64_t run_bytes = 0;       // mean length of what is contiguous in its dataset, on the rank where it is shortest
   std::string filesystem;      // its type: "ext4"
-  std::string mpi;             // "Open MPI v4.1.4"
+  std::string mpi;             // "Open MPI v4.1.4"; "" in wisdom that was simulated: any library
 };
+
+// Whether wisdom for library ONE applies to library OTHER.
+bool same_library(std::string_view one, std::string_view other);
 
 // How different the sizes of two problems are: the sum of the binary logarithms of their ratios. Infinite if anything
 // else differs.

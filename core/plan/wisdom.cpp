@@ -85,6 +85,7 @@ Wise wise_of(const Json& json) {
   wise.low = number_in(json, "low");
   wise.high = number_in(json, "high");
   wise.measured = json.at("measured");
+  if (json.contains("simulated") && !json.at("simulated").is_null()) wise.simulated = json.at("simulated");
   if (json.contains("expires") && !json.at("expires").is_null()) wise.expires = json.at("expires");
   wise.seconds = number_in(json, "seconds").value_or(0);
   return wise;
@@ -170,6 +171,7 @@ Json json_of(const Wise& wise) {
             {"low", wise.low ? Json(*wise.low) : Json(nullptr)},
             {"high", wise.high ? Json(*wise.high) : Json(nullptr)},
             {"measured", wise.measured},
+            {"simulated", wise.simulated.empty() ? Json(nullptr) : Json(wise.simulated)},
             {"expires", wise.expires.empty() ? Json(nullptr) : Json(wise.expires)},
             {"seconds", wise.seconds}};
   return json;
@@ -190,12 +192,13 @@ std::optional<std::string> text_in(const std::string& file) {
 
 const Wise* Wisdom::find(const Problem& problem) const {
   const Wise* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Wise& wise : entries)
-    if (const double d = distance(wise.problem, problem); d <= max_distance && d < least) {
-      best = &wise;
-      least = d;
-    }
+  std::pair least(true, std::numeric_limits<double>::infinity());
+  for (const Wise& wise : entries) {
+    const std::pair found(!wise.simulated.empty(), distance(wise.problem, problem));
+    if (found.second > max_distance || found >= least) continue;
+    best = &wise;
+    least = found;
+  }
   return best;
 }
 

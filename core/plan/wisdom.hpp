@@ -1,4 +1,5 @@
-// Wisdom: which plans were fastest for which problems, as measured before and kept in files (the word is FFTW's).
+// Wisdom: which plans were fastest for which problems, as measured or simulated before and kept in files (the word is
+// FFTW's).
 #pragma once
 
 #include <optional>
@@ -13,15 +14,16 @@
 
 namespace penstock {
 
-// One result of measurement.
+// One result of measurement, or of a simulation.
 struct Wise {
   Problem problem;
   std::string plan;                 // a transport and its parameters: "independent:io=direct"
   double ratio = 1;                 // its time, over that of the default plan in the same repetitions
   std::optional<double> low, high;  // 95 % interval
-  std::string measured;             // "2026-11-27"
+  std::string measured;             // "2026-11-27"; if simulated, the day of that
   std::string expires;              // not used after this day; "" for never
   double seconds = 0;               // its time; 0 if it was not kept
+  std::string simulated;            // on the machine of this name; "" if it was measured
 };
 
 // What is known, best first: entries of earlier files come before those of later ones.
@@ -30,7 +32,8 @@ struct Wisdom {
   std::vector<Machine> machines;
 
   bool empty() const { return entries.empty() && machines.empty(); }
-  // The entry whose problem is nearest to PROBLEM; null if none is near enough to apply.
+  // The entry whose problem is nearest to PROBLEM; null if none is near enough to apply. One that was measured comes
+  // before those that were simulated, however near they are.
   const Wise* find(const Problem& problem) const;
   // The machine for PROBLEM, probed with the nearest number of ranks; null if there is none.
   const Machine* machine(const Problem& problem) const;

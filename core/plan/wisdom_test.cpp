@@ -74,11 +74,25 @@ TEST(Wisdom, OfEqualProblemsTheFirstCounts) {
   EXPECT_EQ(plan_for(wisdom, problem()), "mine");
 }
 
+// For any library, and used only where nothing was measured.
+TEST(Wisdom, WhatWasMeasuredComesBeforeWhatWasSimulated) {
+  Wise simulated = wise(problem(), "simulated");
+  simulated.problem.mpi = "";
+  simulated.simulated = "Frontier";
+  EXPECT_EQ(plan_for({{simulated}}, problem()), "simulated");
+  EXPECT_EQ(plan_for({{simulated, wise(problem(4 << 20), "measured")}}, problem()), "measured") << "though less near";
+  EXPECT_EQ(plan_for({{wise(problem(64 << 20), "measured"), simulated}}, problem()), "simulated") << "it is too far";
+  Problem elsewhere = problem();
+  elsewhere.filesystem = "lustre";
+  EXPECT_EQ(plan_for({{simulated}}, elsewhere), "none");
+}
+
 TEST(Wisdom, TextIsReadBack) {
   Wisdom wisdom{{wise(problem(), "independent:io=direct", "2027-01-01"), wise(problem(0), "two_phase")}};
   wisdom.entries[1].low = wisdom.entries[1].high = std::nullopt;
   wisdom.entries[1].problem.in_memory = true;
   wisdom.entries[1].problem.write = false;
+  wisdom.entries[1].simulated = "Frontier";
   const auto back = parse_wisdom(text_of(wisdom), today);
   ASSERT_TRUE(back.ok()) << back.status().message();
   ASSERT_EQ(back->entries.size(), 2U);
@@ -88,6 +102,7 @@ TEST(Wisdom, TextIsReadBack) {
     EXPECT_EQ(back->entries[i].low, wisdom.entries[i].low);
     EXPECT_EQ(back->entries[i].measured, wisdom.entries[i].measured);
     EXPECT_EQ(back->entries[i].expires, wisdom.entries[i].expires);
+    EXPECT_EQ(back->entries[i].simulated, wisdom.entries[i].simulated);
   }
 }
 

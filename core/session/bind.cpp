@@ -139,8 +139,10 @@ Choice learnt(const File::State& state, const Problem& problem) {
 }
 
 Choice choose(const File::State& state, const Problem& problem, bool alone) {
-  if (const Wise* wise = state.wisdom.find(problem)) return choice_of(*wise, problem);
+  const Wise* wise = state.wisdom.find(problem);
+  if (wise != nullptr && wise->simulated.empty()) return choice_of(*wise, problem);
   if (alone && state.plan.settings.integer("learn") > 0) return learnt(state, problem);
+  if (wise != nullptr) return choice_of(*wise, problem);
   const Machine* machine = state.wisdom.machine(problem);
   return machine == nullptr ? Choice() : estimated(state, problem, *machine);
 }
@@ -182,7 +184,8 @@ Problem make_problem(const ProblemOf& of, bool write, const PatternWords& maxima
 std::string reason_of(const Wise& wise, const Problem& problem) {
   const std::string interval = wise.low && wise.high ? fmt::format(" [{:.2f}, {:.2f}]", *wise.low, *wise.high) : "";
   const double d = distance(wise.problem, problem);
-  return fmt::format("wisdom of {}: {:.2f}{} of the default's time{}", wise.measured, wise.ratio, interval,
+  const std::string where = wise.simulated.empty() ? "" : fmt::format(", simulated on {}", wise.simulated);
+  return fmt::format("wisdom of {}{}: {:.2f}{} of the default's time{}", wise.measured, where, wise.ratio, interval,
                      d < 0.5 ? "" : " in a similar case");
 }
 
@@ -198,7 +201,7 @@ ReadWisdom known_wisdom(const std::string& filesystem, bool write, std::string_v
     if (machine.mpi == message_library() && machine.filesystem == type_of(filesystem))
       known.wisdom.machines.push_back(machine);
   for (const Wise& wise : at->second.wisdom.entries)
-    if (wise.problem.mpi == message_library() && wise.problem.filesystem == type_of(filesystem) &&
+    if (same_library(wise.problem.mpi, message_library()) && wise.problem.filesystem == type_of(filesystem) &&
         (write || !wise.problem.write) && (format.empty() || wise.problem.format == format))
       known.wisdom.entries.push_back(wise);
   return known;

@@ -51,7 +51,8 @@ struct Learning {
 };
 
 // Local, with the same result on all ranks. Gives STATE's plan, if it names no transport, the one that its wisdom has
-// for PROBLEM, or one to learn from, or the one that should be fastest if the machine was probed, or else the default.
+// for PROBLEM, as measured, or one to learn from, or the one that was simulated, or the one that should be fastest if
+// the machine was probed, or else the default.
 // The report says which, and why. In the BACKGROUND it is always the default: the fastest plan while nothing else ran
 // need not leave most time to the program. ALONE: the call only writes or only reads, so that its time says something
 // about the plan.

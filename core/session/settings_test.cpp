@@ -143,6 +143,33 @@ TEST_P(Session, AProbedMachineGivesAnOpenPlanAnEstimate) {
   }
 }
 
+// After what was measured, here as wisdom or by the program itself; before an estimate.
+TEST_P(Session, SimulatedWisdomGivesWayToWhatWasMeasured) {
+  const Plan plan = *parse_plan(GetParam(), "hdf5", vocabulary());
+  const auto data = numbers(12);
+  const auto written_with = [&](const Wisdom& wisdom, std::string_view name, const std::string& more = "") {
+    const std::string known = fmt::format("{}/{}.json", folder_, name);
+    std::ofstream(known) << text_of(wisdom);
+    const Setting setting("PENSTOCK_WISDOM", known);
+    auto file = File::create(comm_, path_, fmt::format("{}:placement={}{}", plan.format, plan.placement, more));
+    EXPECT_TRUE(file.ok() && file->put("data", f64, whole({12}), data.data()).ok());
+    EXPECT_TRUE(file->close().ok());
+    return file->report();
+  };
+  const Problem problem = *parse_problem(written_with({}, "none").problem);
+  Wisdom wisdom{{{.problem = problem, .plan = "independent", .ratio = 0.5, .measured = "2026-11-20"}},
+                {usual_machine()}};
+  wisdom.entries[0].problem.mpi = "";
+  wisdom.entries[0].simulated = "Frontier";
+  wisdom.machines[0].filesystem = problem.filesystem;
+  wisdom.machines[0].mpi = problem.mpi;
+  const std::string simulated = "wisdom of 2026-11-20, simulated on Frontier: 0.50 of the default's time";
+  EXPECT_EQ(written_with(wisdom, "simulated").reason, simulated);
+  EXPECT_EQ(written_with(wisdom, "learning", ",learn=20").reason.substr(0, 5), "learn");
+  wisdom.entries.push_back({.problem = problem, .plan = "independent", .ratio = 0.7, .measured = "2026-11-21"});
+  EXPECT_EQ(written_with(wisdom, "measured").reason, "wisdom of 2026-11-21: 0.70 of the default's time");
+}
+
 TEST_P(Session, PlansAreLearntFromCommits) {
   const Setting none("PENSTOCK_WISDOM", "none");
   const Plan plan = *parse_plan(GetParam(), "hdf5", vocabulary());
