@@ -8,7 +8,6 @@
 #include "core/comm/library.hpp"
 #include "core/methods/methods.hpp"
 #include "core/methods/predict.hpp"
-#include "core/session/bind.hpp"
 #include "core/session/striping.hpp"
 
 namespace penstock::bench {
@@ -16,6 +15,8 @@ namespace penstock::bench {
 namespace {
 
 using Json = nlohmann::json;
+
+}  // namespace
 
 Result<PatternWords> pattern_of(const Workload& workload, int ranks) {
   PatternWords most{0, 0, INT64_MIN};
@@ -31,8 +32,6 @@ Result<PatternWords> pattern_of(const Workload& workload, int ranks) {
   }
   return most;
 }
-
-}  // namespace
 
 Result<Json> problems_of(const Case& one, int ranks, const std::string& folder) {
   const Method& method = one.methods.front();

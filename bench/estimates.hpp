@@ -5,8 +5,12 @@
 #include <string_view>
 
 #include "bench/case.hpp"
+#include "core/session/bind.hpp"
 
 namespace penstock::bench {
+
+// Local. What a commit of WORKLOAD, which is made for RANKS, says of its blocks.
+Result<PatternWords> pattern_of(const Workload& workload, int ranks);
 
 // Local. The problem of writing ONE, whose workload is made for RANKS on one node, into FOLDER by its first method, and
 // that of reading it back, each as docs/wisdom.md has it.

@@ -30,6 +30,8 @@ struct Demand {
   double turns = 0;       // messages of which each waits for the one before
   bool overlaps = false;  // data moves between nodes while earlier data moves to or from the file
   int64_t targets = 1;    // that the data lies on
+
+  bool operator==(const Demand&) const = default;
 };
 
 struct SimulatedJob {

@@ -71,6 +71,11 @@ Result<Machine> read_machine(const nlohmann::json& json) {
   reader.take("targets", "write_rate", 1, rate, m.write_rate);
   reader.take("targets", "read_rate", 1, rate, m.read_rate);
   reader.take("targets", "call_seconds", 0, seconds, m.target_call_seconds);
+  if (json.contains("file_system") && json["file_system"].is_object()) {
+    const nlohmann::json& kind = json["file_system"].value("kind", nlohmann::json(""));
+    if (!kind.is_string()) return Status(Code::invalid, "[file_system] kind is a word, as \"lustre\"");
+    m.kind = kind.get<std::string>();
+  }
   reader.take("file_system", "block", 1, size, m.block);
   reader.take("file_system", "smallest", 1, size, m.smallest);
   reader.take("file_system", "stripe_count", 0, count, m.stripe_count);

@@ -30,6 +30,7 @@ struct Machine {
   double grant_seconds = 0;                     // of a lock server, for a lock that nobody else holds
   double lock_seconds = 0;                      // for one that another node holds
   bool buffers_always = false;                  // MPI-IO's collective buffering by default: enable, or automatic
+  std::string kind;                             // of the file system, as a mount has it: "lustre"; "": not said
   double create_seconds = 0, open_seconds = 0;  // of the metadata server
   double entries = 0;                           // of a folder, at which a creation takes twice as long
 };

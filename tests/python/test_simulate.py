@@ -2,13 +2,16 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from conftest import Penstock
+from penstock.base.mounts import kind_of
 from penstock.measure.simulate import machine
 from penstock.measure.simulate.run import PROGRAM
+from penstock.measure.tune import wisdom
 
 OWN = Path(machine.__file__).parent / "machines" / "supermuc.toml"
 
@@ -109,6 +112,106 @@ def test_this_machine(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.Mo
     fastest = max(rates["write_direct_all"], rates["write_synced_all"])
     for result in json.loads(record.read_text())["results"]:
         assert (64 << 20) / result["seconds"] <= fastest
+
+
+def copies_slowly(path: Path) -> Path:
+    """One node like this one, with its kind of file system; memory is so slow that ranks had better not gather."""
+    described = tomllib.loads(OWN.read_text())
+    described["nodes"] |= {"count": 1, "cores": 4, "memory_rate": 1e6}
+    described["file_system"] |= {"kind": kind_of(path.parent), "block": 4096, "smallest": 4096}
+    lines = ['name = "Next year\'s"']
+    for table in ("nodes", "servers", "targets", "file_system", "metadata"):
+        lines += [f"[{table}]", *(f"{key} = {json.dumps(value)}" for key, value in described[table].items())]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_wisdom_for_a_machine_that_is_not_there_yet(
+    penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, kept = copies_slowly(tmp_path / "own.toml"), tmp_path / "kept.json"
+    monkeypatch.setenv("PENSTOCK_WISDOM", str(kept))
+    workload = ("block2d", "--total", "256KiB")
+    for operation, more in (("write", []), ("read", ["--read"])):
+        done = penstock(
+            *("simulate", *workload, "--machine", str(own), "--np", "2,3", "--format", "raw", *more),
+            *("--wisdom", str(kept)),
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"Kept in {kept}, as simulated: {operation} on 2 ranks by raw/independent, 0.0" in done.stdout
+    entries = wisdom.read(kept)
+    assert [(one["problem"]["operation"], one["problem"]["ranks"]) for one in entries] == [
+        *(("read", 2), ("read", 3)),
+        *(("write", 2), ("write", 3)),
+    ]
+    shown = penstock("tune", "--show").stdout
+    assert "any MPI library" in shown
+    assert re.search(r"of the default's time; simulated [-0-9]+ on Next year's, used where nothing was measured", shown)
+    explained = penstock("plan", *workload, "--np", "2", "--format", "raw").stdout
+    assert re.search(r"plan independent: wisdom of [-0-9]+, simulated on Next year's: 0\.0", explained)
+
+    used = ("bench", *workload, "--np", "2", "--readers", "2", "--repetitions", "1", "--methods", "raw,raw/two_phase")
+    for plan, reason in (
+        ("raw/independent", r"wisdom of [-0-9]+, simulated on Next year's: 0\.\d\d of the default's time"),
+        ("raw/two_phase:writers=1", r"wisdom of 2026-11-27: 0\.50 \[0\.40, 0\.60\] of the default's time"),
+    ):
+        done = penstock(*used, "--json", "used.json")
+        assert done.returncode == 0, done.stderr
+        lines = [
+            line for line in json.loads((tmp_path / "used.json").read_text())["results"] if line["method"] == "raw"
+        ]
+        assert [line["operation"] for line in lines] == ["write", "read"]
+        for line in lines:
+            assert line["plan"] == plan
+            assert re.fullmatch(reason, line["reason"])
+        # Whatever the simulator says, it was measured that another plan is faster.
+        measured = [
+            wisdom.Entry(line["problem"], "two_phase:writers=1", 0.5, 0.4, 0.6, "2026-11-27", 0.1, 12, 60)
+            for line in lines
+        ]
+        for one, simulated in zip(measured, (entries[2], entries[0]), strict=True):
+            assert one.problem | {"mpi": ""} == simulated["problem"], "a real commit asks the same"
+        wisdom.keep(kept, measured)
+    assert len(wisdom.read(kept)) == 6
+
+
+def test_the_default_stays_where_nothing_is_much_faster(penstock: Penstock, tmp_path: Path) -> None:
+    words = ("simulate", "block3d", "--per-rank", "8MiB", "--machine", "frontier", "--np", "4096")
+    done = penstock(*words, "--methods", "hdf5/two_phase,hdf5/mpiio,phdf5,netcdf/two_phase", "--wisdom", "kept.json")
+    assert done.returncode == 0, done.stderr
+    kept = wisdom.read(tmp_path / "kept.json")
+    assert [one["problem"]["format"] for one in kept] == ["hdf5", "netcdf"]
+    for one in kept:
+        assert (one["plan"], one["ratio"], one["simulated"]) == ("two_phase", 1, "Frontier")
+        assert (one["problem"]["filesystem"], one["problem"]["ranks_per_node"]) == ("lustre", 64)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("--methods and --format: one of them", ["--format", "raw", "--methods", "raw/two_phase"]),
+        ("there is no format 'hdf6'", ["--format", "hdf6"]),
+        ("name FORMAT/two_phase among --methods", ["--methods", "raw/independent,phdf5,raw/gather"]),
+        ("a simulation has no page cache", ["--regime", "cached"]),
+        ("a simulation has no page cache", ["--warm", "--read"]),
+        ("damaged.json is no file of wisdom", ["--wisdom", "damaged.json"]),
+    ],
+)
+def test_wisdom_that_cannot_be_kept(penstock: Penstock, tmp_path: Path, said: str, words: list[str]) -> None:
+    (tmp_path / "damaged.json").write_text("{")
+    keep = [] if "--wisdom" in words else ["--wisdom", "kept.json"]
+    done = penstock("simulate", "block2d", "--machine", "babel", "--np", "8", *keep, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "kept.json").exists()
+
+
+def test_wisdom_needs_the_kind_of_file_system(penstock: Penstock, tmp_path: Path) -> None:
+    own = copies_slowly(tmp_path / "own.toml")
+    own.write_text("\n".join(line for line in own.read_text().splitlines() if not line.startswith("kind")))
+    done = penstock("simulate", "block2d", "--machine", "own.toml", "--np", "2", "--wisdom", "kept.json")
+    assert done.returncode == 2
+    assert "Next year's: wisdom is kept for a kind of file system: [file_system] has no kind" in done.stderr
 
 
 @pytest.mark.nightly

@@ -97,5 +97,5 @@ def about(problem: Problem) -> str:
         f"({problem['ranks_per_node']} on a node), {words.count(problem['blocks_per_rank'], 'block', 'blocks')}, "
         f"runs of {words.size(problem['run_bytes'])}, {how}, "
         + (f"placement {problem['placement']}, " if problem["placement"] else "")
-        + f"{problem['filesystem']}, {problem['mpi']}"
+        + f"{problem['filesystem']}, {problem['mpi'] or 'any MPI library'}"
     )

@@ -15,12 +15,15 @@ from penstock.cli.campaigns import wide
 from penstock.cli.say import say
 from penstock.measure.campaign.request import parse_ranks
 from penstock.measure.simulate import machine as machines
+from penstock.measure.simulate.keep import entries
 from penstock.measure.simulate.page import page
 from penstock.measure.simulate.run import advice, assumed, headline, results
 from penstock.measure.simulate.run import simulate as run
 from penstock.measure.simulate.validate import Compared, Pair, compare
+from penstock.measure.tune import wisdom
 
 METHODS = "hdf5/two_phase,raw/mpiio,raw/mpiio:coordination=independent,raw/per_process,raw/gather"
+FORMAT = "hdf5"  # of wisdom
 FACTOR = 2  # a value within it counts as predicted
 
 
@@ -36,8 +39,19 @@ def simulate(
         str, typer.Option("--machine", metavar="NAME|FILE.toml", help="On this machine; here: this node.")
     ] = "",
     np: Annotated[str, typer.Option("--np", metavar="N,...", help="On so many ranks.")] = "1024",
-    methods: Annotated[str, typer.Option("--methods", help="By these methods.")] = METHODS,
+    methods: Annotated[str | None, typer.Option("--methods", help="By these methods.", show_default=METHODS)] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="By the plans that penstock tune tries for files of this format instead.")
+    ] = "",
     read: Annotated[bool, typer.Option("--read", help="Read instead of write.")] = False,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--wisdom",
+            metavar="FILE",
+            help="Keep the fastest plans in this file, for the day when the machine is there.",
+        ),
+    ] = None,
     as_json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the record here too.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="PAGE.html", help="Make a page of it too.")
@@ -52,8 +66,8 @@ def simulate(
     file, and how far the figures can be believed.
     """
     if validate:
-        if context.args or machine:
-            raise UserError("--validate has its own workloads and machines")
+        if context.args or machine or keep is not None:
+            raise UserError("--validate has its own workloads and machines, and keeps nothing")
         _show_comparison(compare())
         return
     known = ", ".join([machines.HERE, *machines.names()])
@@ -61,13 +75,31 @@ def simulate(
         raise UserError(f"which machine? --machine names a file that ends in .toml, or one of {known}")
     if not context.args or context.args[0].startswith("-"):
         raise UserError("which workload? See penstock simulate --help")
+    if methods and form:
+        raise UserError("--methods and --format: one of them")
+    if keep is not None:
+        wisdom.must_be_writable(keep)
+        form = form if form or methods else FORMAT
     described = machines.load(machine)
-    record = run(described, context.args, list(parse_ranks(np)), [methods], read=read)
+    record = run(described, context.args, list(parse_ranks(np)), [methods or METHODS], read=read, form=form)
+    found = entries(record) if keep is not None else []
     if as_json is not None:
         as_json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     if output is not None:
         output.write_text(page(record, described), encoding="utf-8")
     _show(record, described)
+    if keep is not None:
+        wisdom.keep(keep, found)
+        _say_kept(keep, found)
+
+
+def _say_kept(file: Path, found: list[wisdom.Entry]) -> None:
+    for one in found:
+        worth = "the default" if one.ratio == 1 else f"{words.digits(one.ratio)} of the default's time"
+        say(
+            f"Kept in {file}, as simulated: {one.problem['operation']} on {one.problem['ranks']:,} ranks by "
+            f"{one.problem['format']}/{one.plan}, {worth}."
+        )
 
 
 def _show(record: dict[str, Any], machine: dict[str, Any]) -> None:

@@ -140,13 +140,15 @@ def _show(files: list[Path]) -> None:
 def _about(entry: dict[str, Any]) -> list[str]:
     problem = entry["problem"]
     plan = f"{problem['format']}/{entry['plan']}"
-    interval = words.interval(entry.get("low"), entry.get("high"))
-    ratio = f"{words.digits(entry['ratio'])} ({interval}) of the default's time"
+    interval, how = f" ({words.interval(entry.get('low'), entry.get('high'))})", f"measured {entry['measured']}"
+    if entry.get("simulated"):
+        interval, how = "", f"simulated {entry['measured']} on {entry['simulated']}, used where nothing was measured"
+    ratio = f"{words.digits(entry['ratio'])}{interval} of the default's time"
     worth = "the default" if entry["ratio"] == 1 else ratio
     until = f", used until {entry['expires']}" if entry.get("expires") else ""
     return [
         about(problem),
-        f"plan: {plan}: {worth}; measured {entry['measured']}{until}",
+        f"plan: {plan}: {worth}; {how}{until}",
         *(f"{name}: {nearest}" for name, nearest in elsewhere(str(entry["plan"]), problem).items()),
     ]
 

@@ -33,16 +33,19 @@ class Simulated:
 
 
 def simulate(
-    machine: dict[str, Any], workload: list[str], ranks: list[int], methods: list[str], *, read: bool
+    machine: dict[str, Any], workload: list[str], ranks: list[int], methods: list[str], *, read: bool, form: str = ""
 ) -> dict[str, Any]:
-    """The record "penstock.simulation/1" of WORKLOAD, words of penstock-bench, by all METHODS on all RANKS."""
+    """The record "penstock.simulation/1" of WORKLOAD, words of penstock-bench, on all RANKS by all METHODS; with FORM
+    instead of them by the plans that penstock tune tries for files of this format.
+    """
     words = list(workload)
     if not any(word.partition("=")[0] in (TASKS, "--tasksPerNode") for word in words):
         words += [TASKS, str(machine.get("nodes", {}).get("cores", 1))]
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(machine, file)
         file.flush()
-        words += ["--np-virtual", ",".join(map(str, ranks)), "--methods", ",".join(methods)]
+        words += ["--np-virtual", ",".join(map(str, ranks))]
+        words += ["--plans-of", form] if form else ["--methods", ",".join(methods)]
         command = [str(_program()), file.name, *words, *(["--read"] if read else [])]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode != 0:

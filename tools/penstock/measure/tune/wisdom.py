@@ -1,4 +1,4 @@
-"""wisdom.py: the file in which measured plans are kept ("penstock.wisdom/1", docs/wisdom.md)."""
+"""wisdom.py: the file in which measured and simulated plans are kept ("penstock.wisdom/1", docs/wisdom.md)."""
 
 import contextlib
 import fcntl
@@ -33,6 +33,7 @@ class Entry:
     repetitions: int
     budget_seconds: float | None
     expires: str | None = None
+    simulated: str | None = None  # on the machine of this name, instead of measured; for any MPI library
 
 
 def files() -> list[Path]:

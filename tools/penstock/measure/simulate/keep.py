@@ -1,0 +1,46 @@
+"""keep.py: the fastest plans of a simulation as wisdom, marked as simulated."""
+
+from datetime import date
+from typing import Any
+
+from penstock.base.errors import UserError
+from penstock.measure.tune.candidates import DEFAULT
+from penstock.measure.tune.wisdom import Entry
+
+# Of the default's time: simulated ratios err as much as the library's own estimates do (best_of in core/methods).
+FASTER = 0.6
+
+
+def entries(record: dict[str, Any]) -> list[Entry]:
+    """For each problem in RECORD the fastest plan; the default where no other is much faster."""
+    rows = [row for row in record["results"] if row.get("transport")]
+    found = []
+    for default in rows:
+        problem = default["problem"]
+        if default["transport"] != DEFAULT:
+            continue
+        if not problem["filesystem"]:
+            raise UserError(
+                f'{record["machine"]}: wisdom is kept for a kind of file system: [file_system] has no kind = "lustre"'
+            )
+        if problem["in_memory"] or (problem["operation"] == "write" and not problem["durable"]):
+            raise UserError("a simulation has no page cache: wisdom of it is for --regime durable, without --warm")
+        best = min((row for row in rows if row["problem"] == problem), key=lambda row: float(row["seconds"]))
+        chosen = best if best["seconds"] < FASTER * default["seconds"] else default
+        found.append(
+            Entry(
+                problem=problem,
+                plan=chosen["transport"],
+                ratio=chosen["seconds"] / default["seconds"],
+                low=None,
+                high=None,
+                measured=date.today().isoformat(),
+                seconds=chosen["seconds"],
+                repetitions=0,
+                budget_seconds=None,
+                simulated=record["machine"],
+            )
+        )
+    if not found:
+        raise UserError(f"--wisdom compares with the default plan: name FORMAT/{DEFAULT} among --methods")
+    return found
