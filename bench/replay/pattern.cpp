@@ -45,11 +45,15 @@ Status check_steps(const Variant& variant, int ranks, const std::string& path) {
   return {};
 }
 
-Status read_steps(const std::string& path, const Json& counts, const CommunicatorInterface& comm, Variant& variant) {
-  if (!counts.is_array() || counts.size() != static_cast<size_t>(comm.size()))
-    return invalid(path, fmt::format("it has steps of {} ranks, this run has {}", counts.size(), comm.size()));
+struct Place {
+  int rank = 0, ranks = 1;
+};
+
+Status read_steps(const std::string& path, const Json& counts, const Place& place, Variant& variant) {
+  if (!counts.is_array() || counts.size() != static_cast<size_t>(place.ranks))
+    return invalid(path, fmt::format("it has steps of {} ranks, this run has {}", counts.size(), place.ranks));
   int64_t before = 0, own = 0;
-  for (int rank = 0; rank <= comm.rank(); ++rank) {
+  for (int rank = 0; rank <= place.rank; ++rank) {
     const Json& count = counts[static_cast<size_t>(rank)];
     if (!count.is_number_integer() || count.get<int64_t>() < 0 || count.get<int64_t>() > max_bytes)
       return invalid(path, "a number of steps is none");
@@ -59,15 +63,15 @@ Status read_steps(const std::string& path, const Json& counts, const Communicato
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return Status(Code::not_found, fmt::format("{}: cannot be opened", path));
   if (static_cast<int64_t>(file.tellg()) / static_cast<int64_t>(sizeof(Step)) < before + own)
-    return Status(Code::damaged, fmt::format("{}: it ends before the steps of rank {}", path, comm.rank()));
+    return Status(Code::damaged, fmt::format("{}: it ends before the steps of rank {}", path, place.rank));
   variant.steps.resize(static_cast<size_t>(own));
   file.seekg(before * static_cast<int64_t>(sizeof(Step)));
   file.read(reinterpret_cast<char*>(variant.steps.data()), own * static_cast<int64_t>(sizeof(Step)));
   if (!file) return Status(Code::io, fmt::format("{}: cannot be read", path));
-  return check_steps(variant, comm.size(), path);
+  return check_steps(variant, place.ranks, path);
 }
 
-Result<Variant> read_variant(const Json& json, const std::string& folder, const CommunicatorInterface& comm) {
+Result<Variant> read_variant(const Json& json, const std::string& folder, const Place& place) {
   Variant variant;
   variant.name = json.at("name").get<std::string>();
   const auto interface = json.at("interface").get<std::string>();
@@ -82,23 +86,30 @@ Result<Variant> read_variant(const Json& json, const std::string& folder, const 
     return Status(Code::invalid, fmt::format("{}: files: 1 to {}", variant.name, max_files_played));
   if ((variant.collective || variant.views) && variant.files != 1)
     return Status(Code::invalid, fmt::format("{}: collective calls are of one file", variant.name));
-  PENSTOCK_TRY(read_steps(folder + "/" + json.at("steps").get<std::string>(), json.at("counts"), comm, variant));
+  PENSTOCK_TRY(read_steps(folder + "/" + json.at("steps").get<std::string>(), json.at("counts"), place, variant));
   return variant;
 }
 
-Result<std::vector<PatternCase>> read_own(const std::string& path, const CommunicatorInterface& comm) {
+Result<Json> json_of(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Status(Code::not_found, fmt::format("{}: cannot be opened", path));
-  const Json json = Json::parse(file, nullptr, false);
+  Json json = Json::parse(file, nullptr, false);
   if (json.is_discarded()) return invalid(path, "no JSON");
-  const std::string folder = std::filesystem::absolute(path).parent_path();
+  if (!json.is_object() || json.value("schema", Json()) != "penstock.pattern/1")
+    return invalid(path, "no penstock.pattern/1");
+  return json;
+}
+
+std::string folder_of_pattern(const std::string& path) { return std::filesystem::absolute(path).parent_path(); }
+
+Result<std::vector<PatternCase>> read_own(const std::string& path, const Place& place) {
+  PENSTOCK_ASSIGN(const Json json, json_of(path));
   try {
-    if (json.at("schema") != "penstock.pattern/1") return invalid(path, "no penstock.pattern/1");
     std::vector<PatternCase> cases;
     for (const Json& one : json.at("cases")) {
       cases.push_back({.name = one.at("name").get<std::string>(), .variants = {}});
       for (const Json& variant : one.at("variants")) {
-        PENSTOCK_ASSIGN(Variant read, read_variant(variant, folder, comm));
+        PENSTOCK_ASSIGN(Variant read, read_variant(variant, folder_of_pattern(path), place));
         cases.back().variants.push_back(std::move(read));
       }
       if (cases.back().variants.empty()) return invalid(path, fmt::format("{} has no variants", cases.back().name));
@@ -129,9 +140,26 @@ int64_t Variant::bytes() const {
 }
 
 Result<std::vector<PatternCase>> read_pattern(const Communicator& comm, const std::string& path) {
-  auto cases = read_own(path, *comm);
+  auto cases = read_own(path, {comm->rank(), comm->size()});
   PENSTOCK_TRY(agree(comm, cases.status()));
   return cases;
+}
+
+Result<std::vector<Variant>> read_first_variant(const std::string& path) {
+  PENSTOCK_ASSIGN(const Json json, json_of(path));
+  try {
+    const Json& first = json.at("cases").at(0).at("variants").at(0);
+    const int ranks = static_cast<int>(first.at("counts").size());
+    std::vector<Variant> of_ranks;
+    for (int rank = 0; rank < ranks; ++rank) {
+      PENSTOCK_ASSIGN(Variant variant, read_variant(first, folder_of_pattern(path), {rank, ranks}));
+      of_ranks.push_back(std::move(variant));
+    }
+    if (of_ranks.empty()) return invalid(path, "no ranks");
+    return of_ranks;
+  } catch (const Json::exception& error) {
+    return invalid(path, error.what());
+  }
 }
 
 void fill_content(int64_t offset, std::span<std::byte> into) {

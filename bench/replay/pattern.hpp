@@ -51,6 +51,9 @@ struct PatternCase {
 // Collective; same status on all ranks.
 Result<std::vector<PatternCase>> read_pattern(const Communicator& comm, const std::string& path);
 
+// Local. The first variant of the first case, as each rank has it.
+Result<std::vector<Variant>> read_first_variant(const std::string& path);
+
 // The contents of a file at OFFSET, whichever rank writes it and however often.
 void fill_content(int64_t offset, std::span<std::byte> into);
 // The first byte of FOUND that differs from the file's contents from OFFSET on; -1 if none does.

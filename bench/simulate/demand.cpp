@@ -38,27 +38,14 @@ struct Counted {
 // What the ranks' contiguous runs in the file are, for all ranks.
 struct Runs {
   double calls = 0;
-  double touched = 0;  // bytes, in whole smallest writes; one that a run covers in part is read and written
-  double partial = 0;  // blocks that a run covers in part
-  double blocks = 0;   // that a run covers
-  double sieved = 0;   // bytes in windows of data sieving
+  Touched touched;
+  double sieved = 0;  // bytes in windows of data sieving
   double windows = 0;
   bool gaps = false;  // between the runs of a rank and dataset
 };
 
 double largest_call(const SimulatedJob& job) {
   return job.what.workload_name == "ior" ? static_cast<double>(job.what.request.ior.transfer_bytes) : one_call;
-}
-
-// How many units of SIZE the bytes from BEGIN to END cover in whole and in part.
-struct Covered {
-  int64_t whole = 0, partial = 0;
-};
-
-Covered covered(int64_t begin, int64_t end, int64_t size) {
-  const int64_t all = (end - 1) / size - begin / size + 1;
-  const int64_t whole = std::max<int64_t>(0, end / size - (begin + size - 1) / size);
-  return {whole, all - whole};
 }
 
 class RunCount {
@@ -74,12 +61,8 @@ class RunCount {
     if (begin == end) return;
     begin += shift_;
     end += shift_;
-    const Covered writes = covered(begin, end, machine_.smallest), blocks = covered(begin, end, machine_.block);
-    const int64_t calls = (end - begin + call_ - 1) / call_;
-    runs.calls += static_cast<double>(calls);
-    runs.touched += static_cast<double>((writes.whole + 2 * writes.partial) * machine_.smallest);
-    runs.partial += static_cast<double>(blocks.partial);
-    runs.blocks += static_cast<double>(blocks.whole + blocks.partial);
+    runs.calls += static_cast<double>((end - begin + call_ - 1) / call_);
+    runs.touched.add(begin, end, machine_);
     sieve(begin, end);
   }
 
@@ -129,7 +112,8 @@ Result<Runs> runs_of(const Counted& c) {
     }
   }
   Runs runs = count.runs;
-  for (double* sum : {&runs.calls, &runs.touched, &runs.partial, &runs.blocks, &runs.sieved, &runs.windows})
+  for (double* sum :
+       {&runs.calls, &runs.touched.bytes, &runs.touched.partial, &runs.touched.blocks, &runs.sieved, &runs.windows})
     *sum = c.ranks.of_all(*sum);
   return runs;
 }
@@ -195,13 +179,8 @@ Result<Demand> independent(const Counted& c, bool sieved) {
     d.file_bytes = (c.job.write ? 2 : 1) * runs.sieved;
     d.calls = (c.job.write ? 2 : 1) * runs.windows;
     (c.job.write ? d.lock_moves : d.lock_grants) = runs.windows;
-  } else if (c.job.write) {
-    d.file_bytes = std::max(d.bytes, runs.touched);
-    d.lock_moves = runs.partial;
-    d.lock_grants = runs.blocks - runs.partial;
   } else {
-    d.file_bytes = std::max(d.bytes, runs.calls * static_cast<double>(c.machine.smallest));
-    d.lock_grants = runs.blocks;
+    set_touched(d, runs.touched, c.machine, c.job.write);
   }
   if (d.nodes == 1) d.lock_moves = d.lock_grants = 0;
   return d;
@@ -314,6 +293,35 @@ Status check_hints(const Plan& plan, const std::string& label) {
 
 }  // namespace
 
+void Touched::add(int64_t begin, int64_t end, const Machine& machine) {
+  // How many units of SIZE are covered in whole and in part.
+  const auto covered = [&](int64_t size) {
+    const int64_t all = (end - 1) / size - begin / size + 1;
+    const int64_t whole = std::max<int64_t>(0, end / size - (begin + size - 1) / size);
+    return std::pair(whole, all - whole);
+  };
+  const auto [whole_writes, partial_writes] = covered(machine.smallest);
+  const auto [whole_blocks, partial_blocks] = covered(machine.block);
+  bytes += static_cast<double>((whole_writes + 2 * partial_writes) * machine.smallest);
+  partial += static_cast<double>(partial_blocks);
+  blocks += static_cast<double>(whole_blocks + partial_blocks);
+}
+
+void set_touched(Demand& d, const Touched& touched, const Machine& machine, bool write) {
+  d.file_bytes = std::max(d.bytes, write ? touched.bytes : d.calls * static_cast<double>(machine.smallest));
+  d.lock_moves = write ? touched.partial : 0;
+  d.lock_grants = touched.blocks - d.lock_moves;
+}
+
+Result<std::shared_ptr<const Workload>> workload_of(const SimulatedJob& job) {
+  if (job.what.workload != nullptr) return job.what.workload;
+  WorkloadRequest words = job.what.request;
+  words.ranks = job.ranks;
+  words.ranks_per_node = job.ranks_per_node;
+  PENSTOCK_ASSIGN(std::shared_ptr<const Workload> made, make_workload(job.what.workload_name, words));
+  return made;
+}
+
 Result<Demand> demand_of(const SimulatedJob& job, const Method& method, const Machine& machine) {
   if (method.reference)
     return Status(Code::unsupported, fmt::format("'{}' cannot be simulated: it has no plan", method.label));
@@ -324,10 +332,7 @@ Result<Demand> demand_of(const SimulatedJob& job, const Method& method, const Ma
   if (ours && method.plan.find("block=") == std::string::npos) {
     PENSTOCK_ASSIGN(plan, parse_plan(method.plan + block, "raw", vocabulary()));
   }
-  WorkloadRequest words = job.what.request;
-  words.ranks = job.ranks;
-  words.ranks_per_node = job.ranks_per_node;
-  PENSTOCK_ASSIGN(const std::shared_ptr<const Workload> workload, make_workload(job.what.workload_name, words));
+  PENSTOCK_ASSIGN(const std::shared_ptr<const Workload> workload, workload_of(job));
   const Format& format = *find_format(plan.format.empty() ? "hdf5" : plan.format);
   PENSTOCK_ASSIGN(VirtualJob ranks,
                   VirtualJob::make(*workload, format,

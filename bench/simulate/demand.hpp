@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <penstock/status.hpp>
 
@@ -35,10 +36,24 @@ struct Demand {
 };
 
 struct SimulatedJob {
-  Case what;  // a workload, not made yet
+  Case what;  // whose workload is made for each number of ranks, unless it is there
   int ranks = 1, ranks_per_node = 1;
   bool write = true;
 };
+
+// What stretches of a file ask of its blocks.
+struct Touched {
+  double bytes = 0;    // in whole smallest writes; one that a stretch covers in part is read and written
+  double partial = 0;  // blocks that a stretch covers in part
+  double blocks = 0;   // that a stretch covers
+
+  void add(int64_t begin, int64_t end, const Machine& machine);
+};
+// Bytes of the file and locks of a demand whose calls and bytes are known.
+void set_touched(Demand& demand, const Touched& touched, const Machine& machine, bool write);
+
+// Local.
+Result<std::shared_ptr<const Workload>> workload_of(const SimulatedJob& job);
 
 // Local. For METHOD. Code::unsupported if the simulator does not know how it works.
 Result<Demand> demand_of(const SimulatedJob& job, const Method& method, const Machine& machine);

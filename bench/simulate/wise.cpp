@@ -25,10 +25,7 @@ Result<std::vector<Method>> methods_to_try(const std::string& format, int ranks,
 
 Result<nlohmann::json> problem_of(const SimulatedJob& job, const Method& method, const Machine& machine) {
   PENSTOCK_ASSIGN(const Plan plan, parse_plan(method.plan, "raw", vocabulary()));
-  WorkloadRequest words = job.what.request;
-  words.ranks = job.ranks;
-  words.ranks_per_node = job.ranks_per_node;
-  PENSTOCK_ASSIGN(const std::shared_ptr<const Workload> workload, make_workload(job.what.workload_name, words));
+  PENSTOCK_ASSIGN(const std::shared_ptr<const Workload> workload, workload_of(job));
   PENSTOCK_ASSIGN(const PatternWords pattern, pattern_of(*workload, job.ranks));
   const bool cached = job.what.regime == Regime::cached;
   const ProblemOf of{.plan = &plan,
