@@ -1,6 +1,7 @@
 // penstock-simulate: what writing or reading a workload would take on a machine that is described, by each method.
 //
 //   penstock-simulate MACHINE.json WORKLOAD [its options] --np-virtual 1024,32768 --methods A,B [--read]
+//   penstock-simulate MACHINE.json --pattern PATTERN.json [--methods A,B] [--read]
 //
 // Prints JSON, "penstock.simulation/1". `penstock simulate` makes the machine's JSON of TOML and shows the result.
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <optional>
 
 #include "bench/case_options.hpp"
+#include "bench/simulate/recorded.hpp"
 #include "bench/simulate/run.hpp"
 #include "bench/simulate/wise.hpp"
 
@@ -19,11 +21,12 @@ using namespace penstock;         // NOLINT(google-build-using-namespace): this 
 using namespace penstock::bench;  // NOLINT(google-build-using-namespace)
 using Json = nlohmann::json;
 
-struct Request {
+struct Question {
   std::string machine;
   CaseWords words;
   std::vector<int> ranks;
-  std::string format;  // "": by the methods of WORDS
+  std::string format;   // "": by the methods of WORDS
+  std::string pattern;  // instead of a workload
   bool read = false;
 };
 
@@ -46,14 +49,18 @@ Status check_place(const SimulatedJob& job, const Machine& machine) {
   return {};
 }
 
-Result<Json> row_of(const SimulatedJob& job, const Method& method, const Demand& demand, const Machine& machine) {
+Result<Json> row_of(const SimulatedJob& job, const std::string& label, const Demand& demand, const Machine& machine) {
   PENSTOCK_ASSIGN(const Outcome outcome, simulate(demand, machine, job.write));
-  Json row{{"np", job.ranks},
-           {"method", method.label},
-           {"seconds", outcome.seconds},
-           {"limit", outcome.limit},
-           {"limit_seconds", outcome.limit_seconds},
-           {"demand", as_json(demand)}};
+  return Json{{"np", job.ranks},
+              {"method", label},
+              {"seconds", outcome.seconds},
+              {"limit", outcome.limit},
+              {"limit_seconds", outcome.limit_seconds},
+              {"demand", as_json(demand)}};
+}
+
+Result<Json> row_of(const SimulatedJob& job, const Method& method, const Demand& demand, const Machine& machine) {
+  PENSTOCK_ASSIGN(Json row, row_of(job, method.label, demand, machine));
   if (const std::string transport = wise_transport(method); !transport.empty()) {
     row["transport"] = transport;
     PENSTOCK_ASSIGN(row["problem"], problem_of(job, method, machine));
@@ -80,27 +87,63 @@ Result<Json> rows_of(const SimulatedJob& job, const std::string& format, const M
   return rows;
 }
 
-Result<Json> answer(const Request& request) {
-  std::ifstream file(request.machine);
-  if (!file) return invalid(fmt::format("{} cannot be read", request.machine));
+Json record_of(const SimulatedJob& job, const Machine& machine, Json rows) {
+  return Json{{"schema", "penstock.simulation/1"},    {"machine", machine.name},
+              {"workload", job.what.workload_name},   {"operation", job.write ? "write" : "read"},
+              {"tasks_per_node", job.ranks_per_node}, {"results", std::move(rows)}};
+}
+
+// What a program did, and if methods are named, the same data by them.
+Result<Json> answer_of_pattern(const Question& question, const CaseWords& words, const Machine& machine) {
+  PENSTOCK_ASSIGN(const Recorded recorded, read_recorded(question.pattern));
+  SimulatedJob job{words.given, static_cast<int>(recorded.size()), words.given.request.ranks_per_node, !question.read};
+  job.what.workload_name = "a recorded pattern";
+  PENSTOCK_TRY(check_place(job, machine));
+  PENSTOCK_ASSIGN(const Demand demand, demand_of(recorded, job.ranks_per_node, job.write, machine));
+  PENSTOCK_ASSIGN(Json row, row_of(job, "as recorded", demand, machine));
+  Json rows = Json::array({std::move(row)});
+  if (words.methods.empty()) return record_of(job, machine, std::move(rows));
+  const auto data = data_of(recorded, job.write);
+  if (!data) {
+    Json record = record_of(job, machine, std::move(rows));
+    record["recorded_only"] = data.status().message();
+    return record;
+  }
+  job.what.workload = *data;
+  PENSTOCK_TRY(choose_methods(words.methods, false, job.what, nullptr));
+  PENSTOCK_ASSIGN(const Json found, rows_of(job, question.format, machine));
+  rows.insert(rows.end(), found.begin(), found.end());
+  return record_of(job, machine, std::move(rows));
+}
+
+// A pattern has data of its own.
+Status check_alone(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0 && is_of_case(*option) && !option->check_name("--methods") &&
+        !option->check_name("--tasks-per-node"))
+      return invalid(fmt::format("--pattern says what is moved: {} cannot stand beside it",
+                                 option->nonpositional() ? option->get_name() : "a workload"));
+  return {};
+}
+
+Result<Json> answer(const Question& question) {
+  std::ifstream file(question.machine);
+  if (!file) return invalid(fmt::format("{} cannot be read", question.machine));
   const Json text = Json::parse(file, nullptr, false);
   auto machine = read_machine(text);
-  if (!machine) return machine.status().in(request.machine);
-  CaseWords words = request.words;
-  if (!request.format.empty()) words.methods = {default_method(request.format)};
+  if (!machine) return machine.status().in(question.machine);
+  CaseWords words = question.words;
+  if (!question.format.empty()) words.methods = {default_method(question.format)};
+  if (!question.pattern.empty()) return answer_of_pattern(question, words, *machine);
   PENSTOCK_ASSIGN(const Case what, make_case(words));
+  SimulatedJob job{what, 1, what.request.ranks_per_node, !question.read};
   Json rows = Json::array();
-  for (const int ranks : request.ranks) {
-    const SimulatedJob job{what, ranks, what.request.ranks_per_node, !request.read};
-    PENSTOCK_ASSIGN(const Json found, rows_of(job, request.format, *machine));
+  for (const int ranks : question.ranks) {
+    job.ranks = ranks;
+    PENSTOCK_ASSIGN(const Json found, rows_of(job, question.format, *machine));
     rows.insert(rows.end(), found.begin(), found.end());
   }
-  return Json{{"schema", "penstock.simulation/1"},
-              {"machine", machine->name},
-              {"workload", what.workload_name},
-              {"operation", request.read ? "read" : "write"},
-              {"tasks_per_node", what.request.ranks_per_node},
-              {"results", std::move(rows)}};
+  return record_of(job, *machine, std::move(rows));
 }
 
 }  // namespace
@@ -108,15 +151,19 @@ Result<Json> answer(const Request& request) {
 int main(int argc, char** argv) {
   CLI::App app{"Says what writing or reading a workload would take on a machine that is described.",
                "penstock-simulate"};
-  Request request;
-  app.add_option("machine", request.machine, "the machine, as JSON")->required();
-  declare_case(app, request.words);
-  app.add_option("--np-virtual", request.ranks, "ranks, 64,1024,32768")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--plans-of", request.format,
+  Question question;
+  app.add_option("machine", question.machine, "the machine, as JSON")->required();
+  declare_case(app, question.words);
+  app.option_defaults()->group("Simulation");
+  app.add_option("--np-virtual", question.ranks, "ranks, 64,1024,32768")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--plans-of", question.format,
                  "by the plans that a planner tries for files of this format, instead of --methods");
-  app.add_flag("--read", request.read, "read instead of write");
+  app.add_option("--pattern", question.pattern,
+                 "what a program did (docs/formats/pattern.md), on as many ranks, instead of a workload");
+  app.add_flag("--read", question.read, "read instead of write");
   CLI11_PARSE(app, argc, argv);
-  const auto said = answer(request);
+  const Status alone = question.pattern.empty() ? Status() : check_alone(app);
+  const auto said = alone.ok() ? answer(question) : Result<Json>(alone);
   if (!said) {
     fmt::print(stderr, "penstock-simulate: {}\n", said.status().message());
     return 2;

@@ -1,6 +1,7 @@
 """simulate.py: `penstock simulate` says what a workload would take on a machine that is not here."""
 
 import json
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,17 +14,21 @@ from penstock.base import words
 from penstock.base.errors import UserError
 from penstock.cli.campaigns import wide
 from penstock.cli.say import say
+from penstock.diagnose.replay.recorded import recorded
+from penstock.diagnose.replay.steps import READ, WRITE, write_pattern
+from penstock.jobs.any_job import read_job
 from penstock.measure.campaign.request import parse_ranks
 from penstock.measure.simulate import machine as machines
 from penstock.measure.simulate.keep import entries
 from penstock.measure.simulate.page import page
-from penstock.measure.simulate.run import advice, assumed, headline, results
+from penstock.measure.simulate.run import By, advice, assumed, headline, results
 from penstock.measure.simulate.run import simulate as run
 from penstock.measure.simulate.validate import Compared, Pair, compare
 from penstock.measure.tune import wisdom
 
 METHODS = "hdf5/two_phase,raw/mpiio,raw/mpiio:coordination=independent,raw/per_process,raw/gather"
 FORMAT = "hdf5"  # of wisdom
+RANKS = "1024"
 FACTOR = 2  # a value within it counts as predicted
 
 
@@ -38,12 +43,22 @@ def simulate(
     machine: Annotated[
         str, typer.Option("--machine", metavar="NAME|FILE.toml", help="On this machine; here: this node.")
     ] = "",
-    np: Annotated[str, typer.Option("--np", metavar="N,...", help="On so many ranks.")] = "1024",
+    np: Annotated[
+        str | None, typer.Option("--np", metavar="N,...", help="On so many ranks.", show_default=RANKS)
+    ] = None,
     methods: Annotated[str | None, typer.Option("--methods", help="By these methods.", show_default=METHODS)] = None,
     form: Annotated[
         str, typer.Option("--format", help="By the plans that penstock tune tries for files of this format instead.")
     ] = "",
     read: Annotated[bool, typer.Option("--read", help="Read instead of write.")] = False,
+    pattern: Annotated[
+        Path | None,
+        typer.Option(
+            "--pattern",
+            metavar="TRACE|LOG|FILE.json",
+            help="Instead of WORKLOAD: what a run did, of a trace, a Darshan log with DXT, or a pattern.",
+        ),
+    ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(
@@ -66,22 +81,29 @@ def simulate(
     file, and how far the figures can be believed.
     """
     if validate:
-        if context.args or machine or keep is not None:
+        if context.args or machine or keep is not None or pattern is not None:
             raise UserError("--validate has its own workloads and machines, and keeps nothing")
         _show_comparison(compare())
         return
     known = ", ".join([machines.HERE, *machines.names()])
     if not machine:
         raise UserError(f"which machine? --machine names a file that ends in .toml, or one of {known}")
-    if not context.args or context.args[0].startswith("-"):
-        raise UserError("which workload? See penstock simulate --help")
     if methods and form:
         raise UserError("--methods and --format: one of them")
     if keep is not None:
         wisdom.must_be_writable(keep)
         form = form if form or methods else FORMAT
+    by = By([methods or METHODS], form, read=read)
     described = machines.load(machine)
-    record = run(described, context.args, list(parse_ranks(np)), [methods or METHODS], read=read, form=form)
+    has_workload = bool(context.args) and not context.args[0].startswith("-")
+    if pattern is not None:
+        if np or keep is not None or has_workload:
+            raise UserError("--pattern says what is moved, and on how many ranks: no WORKLOAD, --np or --wisdom")
+        record = _of_pattern(pattern, described, context.args, by)
+    elif has_workload:
+        record = run(described, context.args, list(parse_ranks(np or RANKS)), by)
+    else:
+        raise UserError("which workload? See penstock simulate --help")
     found = entries(record) if keep is not None else []
     if as_json is not None:
         as_json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -91,6 +113,20 @@ def simulate(
     if keep is not None:
         wisdom.keep(keep, found)
         _say_kept(keep, found)
+
+
+def _of_pattern(path: Path, machine: dict[str, Any], options: list[str], by: By) -> dict[str, Any]:
+    if path.suffix == ".json":
+        return run(machine, ["--pattern", str(path), *options], [], by)
+    done = recorded(read_job(path), READ if by.read else WRITE)
+    say(f"Recorded: {done.what}.")
+    with tempfile.TemporaryDirectory() as folder:
+        made = write_pattern(Path(folder), [("recorded", [done.variant])])
+        if not done.gathered:
+            return run(machine, ["--pattern", str(made), *options], [], by)
+        record = run(machine, ["--pattern", str(made), *options], [], By([], "", read=by.read))
+    why = "MPI-IO moved data between the ranks before it called, so other methods cannot be compared"
+    return record | {"recorded_only": why}
 
 
 def _say_kept(file: Path, found: list[wisdom.Entry]) -> None:
@@ -119,6 +155,8 @@ def _show(record: dict[str, Any], machine: dict[str, Any]) -> None:
     wide(table).print(table)
     for sentence in advice(record):
         say(sentence)
+    if "recorded_only" in record:
+        say(f"As recorded only: {record['recorded_only']}.")
     if keys := assumed(machine):
         say(f"Not published but assumed: {keys}.")
 

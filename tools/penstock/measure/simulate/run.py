@@ -12,6 +12,7 @@ from penstock.base.errors import UserError
 
 PROGRAM = "penstock-simulate"
 TASKS = "--tasks-per-node"
+AS_RECORDED = "as recorded"  # what stands for a method: the calls of a pattern
 ALIKE = 1.05  # of the shortest time: methods within it are not told apart
 
 
@@ -32,11 +33,23 @@ class Simulated:
         return self.bytes / self.seconds
 
 
-def simulate(
-    machine: dict[str, Any], workload: list[str], ranks: list[int], methods: list[str], *, read: bool, form: str = ""
-) -> dict[str, Any]:
-    """The record "penstock.simulation/1" of WORKLOAD, words of penstock-bench, on all RANKS by all METHODS; with FORM
-    instead of them by the plans that penstock tune tries for files of this format.
+@dataclass(frozen=True)
+class By:
+    """All METHODS; with FORM instead of them the plans that penstock tune tries for files of this format."""
+
+    methods: list[str]
+    form: str = ""
+    read: bool = False
+
+    @property
+    def words(self) -> list[str]:
+        methods = ["--methods", ",".join(self.methods)] if self.methods else []
+        return [*(["--plans-of", self.form] if self.form else methods), *(["--read"] if self.read else [])]
+
+
+def simulate(machine: dict[str, Any], workload: list[str], ranks: list[int], by: By) -> dict[str, Any]:
+    """The record "penstock.simulation/1" of WORKLOAD, words of penstock-bench, on all RANKS. A pattern, as words in
+    WORKLOAD, says its ranks itself; it comes first as it was recorded.
     """
     words = list(workload)
     if not any(word.partition("=")[0] in (TASKS, "--tasksPerNode") for word in words):
@@ -44,9 +57,8 @@ def simulate(
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(machine, file)
         file.flush()
-        words += ["--np-virtual", ",".join(map(str, ranks))]
-        words += ["--plans-of", form] if form else ["--methods", ",".join(methods)]
-        command = [str(_program()), file.name, *words, *(["--read"] if read else [])]
+        words += ["--np-virtual", ",".join(map(str, ranks))] if ranks else []
+        command = [str(_program()), file.name, *words, *by.words]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode != 0:
             said = [line for line in done.stderr.splitlines() if line and not line.startswith("Run with --help")]
@@ -84,6 +96,8 @@ def headline(record: dict[str, Any]) -> str:
 def advice(record: dict[str, Any]) -> list[str]:
     """What to use, for one portable file and over all; neighbouring numbers of ranks with the same advice together."""
     found = results(record)
+    if len({one.method for one in found}) == 1:
+        return []
     groups: list[tuple[str, list[int]]] = []
     for ranks in dict.fromkeys(one.ranks for one in found):
         here = [one for one in found if one.ranks == ranks]
@@ -102,7 +116,11 @@ def advice(record: dict[str, Any]) -> list[str]:
 
 def _fastest(found: list[Simulated]) -> list[str]:
     shortest = min((one.seconds for one in found), default=0.0)
-    return [one.method for one in found if one.seconds <= shortest * ALIKE]
+    return [
+        "the calls as recorded" if one.method == AS_RECORDED else one.method
+        for one in found
+        if one.seconds <= shortest * ALIKE
+    ]
 
 
 def assumed(machine: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 from penstock.measure.simulate import machine
-from penstock.measure.simulate.run import results, simulate
+from penstock.measure.simulate.run import By, results, simulate
 
 MIB = 2**20
 ALIKE = 0.02  # a smaller difference of simulated times is no order
@@ -92,6 +92,7 @@ def _method(text: str) -> str:
 def _seconds(study: dict[str, Any], methods: list[str]) -> tuple[list[float], float]:
     """Of each method, and the workload's bytes."""
     words = [*study["workload"].split(), "--tasks-per-node", str(study["tasks_per_node"])]
-    record = simulate(machine.load(study["machine"]), words, [study["np"]], methods, read=study["operation"] == "read")
+    by = By(methods, read=study["operation"] == "read")
+    record = simulate(machine.load(study["machine"]), words, [study["np"]], by)
     found = results(record)
     return [one.seconds for one in found], found[0].bytes
