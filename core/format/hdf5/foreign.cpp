@@ -69,9 +69,11 @@ void cut_arrays(std::span<const std::byte> whole, const Dataset& dataset, const 
   }
 }
 
-// Reads the COUNT elements selected in SPACE.
-Status read_packed(hid_t handle, hid_t space, const Type& memory, hsize_t count, std::byte* out) {
-  const Space packed(H5Screate_simple(1, &count, nullptr));
+// Reads what is selected in SPACE: a box of extents COUNT. With one extent for all elements, HDF5 would look at each
+// element by itself to find its chunk, which takes longer than decoding it.
+Status read_packed(hid_t handle, hid_t space, const Type& memory, const Dims& count, std::byte* out) {
+  const std::vector<hsize_t> extents(count.begin(), count.end());
+  const Space packed(extents.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(count.rank(), extents.data(), nullptr));
   if (!packed.ok() || H5Dread(handle, memory, packed, space, H5P_DEFAULT, out) < 0)
     return library_error(Code::damaged, "reading it through HDF5");
   return {};
@@ -80,10 +82,9 @@ Status read_packed(hid_t handle, hid_t space, const Type& memory, hsize_t count,
 Status read_arrays(hid_t handle, hid_t space, const Type& memory, const Dataset& dataset, const Box& box,
                    const Dims& inner, std::span<std::byte> out) {
   const int outer = box.start.rank() - inner.rank();
-  hsize_t count = 1;
-  for (int i = 0; i < outer; ++i) count *= static_cast<hsize_t>(box.count[i]);
+  const Dims count(std::span(box.count.begin(), static_cast<size_t>(outer)));
   PENSTOCK_ASSIGN(const Type array, array_of(memory, inner));
-  const auto whole_bytes = static_cast<int64_t>(count) * elements(inner) * bytes(dataset.type);
+  const auto whole_bytes = elements(count) * elements(inner) * bytes(dataset.type);
   const bool whole = whole_bytes == std::ssize(out);
   std::vector<std::byte> buffer(static_cast<size_t>(whole ? 0 : whole_bytes));
   PENSTOCK_TRY(read_packed(handle, space, array, count, whole ? out.data() : buffer.data()));
@@ -130,8 +131,7 @@ Status read_open(hid_t handle, const std::string& path, const Dataset& dataset, 
     return read_strings(handle, own, space, elements(box.count), dataset.type.text_bytes, out);
   }
   PENSTOCK_ASSIGN(const Type memory, memory_type(dataset.type, type));
-  const auto count = static_cast<hsize_t>(elements(box.count));
-  const Status read = inner.empty() ? read_packed(handle, space, memory, count, out.data())
+  const Status read = inner.empty() ? read_packed(handle, space, memory, box.count, out.data())
                                     : read_arrays(handle, space, memory, dataset, box, inner, out);
   return read.ok() ? read : explain_failure(creation, path, read);
 }
