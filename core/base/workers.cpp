@@ -34,7 +34,7 @@ Workers::~Workers() {
     const std::lock_guard lock(mutex_);
     ends_ = true;
   }
-  changed_.notify_all();
+  handed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -44,24 +44,25 @@ Status Workers::hand(Work work) {
     return failure_;
   }
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return unfinished_ < 2 * threads_.size(); });
+  // Woken when half of it is done: a switch between threads for each piece would cost more than small pieces.
+  if (unfinished_ >= 4 * threads_.size()) half_done_.wait(lock, [this] { return unfinished_ <= 2 * threads_.size(); });
   if (!failure_.ok()) return failure_;
   waiting_.push_back(std::move(work));
   ++unfinished_;
-  changed_.notify_all();
+  handed_.notify_one();
   return {};
 }
 
 Status Workers::finish() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return unfinished_ == 0; });
+  half_done_.wait(lock, [this] { return unfinished_ == 0; });
   return failure_;
 }
 
 void Workers::run(int worker) {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    handed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     const Work work = std::move(waiting_.front());
     waiting_.pop_front();
@@ -71,7 +72,7 @@ void Workers::run(int worker) {
     lock.lock();
     if (failure_.ok()) failure_ = std::move(status);
     --unfinished_;
-    changed_.notify_all();
+    if (unfinished_ == 2 * threads_.size() || unfinished_ == 0) half_done_.notify_one();
   }
 }
 

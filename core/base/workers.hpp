@@ -29,7 +29,7 @@ class Workers {
 
   int count() const { return threads_.empty() ? 1 : static_cast<int>(threads_.size()); }
   bool has_threads() const { return !threads_.empty(); }
-  // Waits while twice as much as there are workers is handed out. Returns the first failure so far.
+  // Waits while four times as much as there are workers is handed out. Returns the first failure so far.
   Status hand(Work work);
   // Waits until nothing is left. Returns the first failure.
   Status finish();
@@ -38,7 +38,7 @@ class Workers {
   void run(int worker);
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable handed_, half_done_;
   std::deque<Work> waiting_;
   size_t unfinished_ = 0;  // waiting, or in a worker
   bool ends_ = false;
