@@ -9,8 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/dims.hpp>
 #include <penstock/status.hpp>
+#include <penstock/type.hpp>
 
+#include "core/model/catalogue.hpp"
 #include "core/model/descriptor.hpp"
 #include "core/model/encoding.hpp"
 
@@ -18,8 +21,9 @@ namespace penstock {
 
 // What a codec needs to know of a dataset, and what the user chose.
 struct CodecUse {
-  int64_t element_bytes = 1;
-  int level = 0;  // 0: the codec's default
+  ElementType type;  // of the dataset
+  Dims chunk;        // its extents
+  int level = 0;     // 0: the codec's default
 };
 
 // Encodes chunks of one kind, one after another. Used by one thread at a time.
@@ -35,6 +39,8 @@ class Codec {
   virtual ~Codec() = default;
   virtual const Descriptor& describe() const = 0;  // without parameters
   virtual int max_level() const = 0;
+  // The extents of chunks of DATASET that suit it: at most BYTES, but one element at least.
+  virtual Dims chunk_of(const Dataset& dataset, int64_t bytes) const;
   virtual std::vector<Filter> filters(const CodecUse& use) const = 0;
   virtual Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const = 0;
   // Of filters that HDF5 lacks.

@@ -94,10 +94,8 @@ Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, Ch
     if (!limits.encodes(datasets[d])) continue;
     const bool stays = !file.file || store.keeps(static_cast<int>(d));
     const Dims* old = stays ? imitated(file, datasets[d], limits) : nullptr;
-    const Tiles tiles = old != nullptr
-                            ? Tiles(datasets[d], *old, 0)
-                            : Tiles(datasets[d], Dims::filled(datasets[d].shape.rank(), 1), limits.chunk_bytes);
-    const CodecUse use{bytes(datasets[d].type), static_cast<int>(settings.integer("compression_level"))};
+    const Tiles tiles(datasets[d], old != nullptr ? *old : codec.chunk_of(datasets[d], limits.chunk_bytes), 0);
+    const CodecUse use{datasets[d].type, tiles.extents(), static_cast<int>(settings.integer("compression_level"))};
     encodings[d] = {tiles.extents(), codec.filters(use), 0, {}};
     PENSTOCK_ASSIGN(auto encoder, codec.encoder(use));
     store.cut(d, tiles, std::move(encoder));

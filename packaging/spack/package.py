@@ -32,6 +32,8 @@ class Penstock(CMakePackage):
     depends_on("nlohmann-json@3.11:")
     depends_on("libdeflate")
     depends_on("zstd")
+    depends_on("lz4")
+    depends_on("c-blosc")
     depends_on("cli11", when="+bench")
     depends_on("mpi", when="+mpi")
     depends_on("hdf5+mpi", when="+mpi")

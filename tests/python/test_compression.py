@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import h5py
 import hdf5plugin
@@ -45,16 +47,28 @@ def test_others_read_every_value(tmp_path: Path, more: str) -> None:
         assert fields["rho"].attrs["units"] == "kg m-3"
 
 
-@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,compression_level=19"])
-def test_zstandard_is_read_by_others_and_as_small(tmp_path: Path, more: str) -> None:
-    path, other = make(tmp_path / "a.h5", ":compression=zstd" + more), tmp_path / "other.h5"
-    level = 19 if "level" in more else 3
+# What others make of the same chunks, at a level of theirs.
+THEIRS: dict[str, Callable[[int], Mapping[str, Any]]] = {
+    "zstd": lambda level: {"shuffle": True, **hdf5plugin.Zstd(clevel=level)},
+    "lz4": lambda level: {"shuffle": True, **hdf5plugin.LZ4()},
+    "blosc": lambda level: hdf5plugin.Blosc("lz4", level, hdf5plugin.Blosc.BITSHUFFLE),
+}
+
+
+@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,"])
+@pytest.mark.parametrize(("codec", "levels"), [("zstd", (3, 19)), ("lz4", (1, 9)), ("blosc", (5, 9))])
+def test_other_filters_are_read_by_others_and_as_small(
+    tmp_path: Path, codec: str, levels: tuple[int, int], more: str
+) -> None:
+    level = levels[more.endswith(",")]
+    other = tmp_path / "other.h5"
+    more += f"compression_level={level}" if more.endswith(",") else ""
+    path = make(tmp_path / "a.h5", f":compression={codec}{more}")
     with h5py.File(path) as file, h5py.File(other, "w") as theirs:
         for name, values in (("fields/rho", FIELD), ("noise", NOISE), ("counts", COUNTS)):
-            assert file[name]._filters == {"shuffle": (values.itemsize,), "32015": (level,)}
             np.testing.assert_array_equal(file[name][...], values)
-            same = {"chunks": file[name].chunks, "shuffle": True, **hdf5plugin.Zstd(clevel=level)}
-            theirs.create_dataset(name, data=values, **same)
+            theirs.create_dataset(name, data=values, chunks=file[name].chunks, **THEIRS[codec](level))
+            assert file[name]._filters == theirs[name]._filters
             assert file[name].id.get_storage_size() < 1.02 * theirs[name].id.get_storage_size()
     for one in (path, other):  # our own decoder; it knows no plug-in
         with library.open(one) as mine:
@@ -62,14 +76,31 @@ def test_zstandard_is_read_by_others_and_as_small(tmp_path: Path, more: str) -> 
             np.testing.assert_array_equal(mine["counts"][...], COUNTS)
 
 
-@pytest.mark.parametrize("wrong", [b"", b"x", b"no frame of Zstandard"])
+def test_whatever_others_write_by_these_filters_is_read(tmp_path: Path) -> None:
+    path, small = tmp_path / "other.h5", FIELD[:9]
+    ways: list[Mapping[str, Any]] = [hdf5plugin.LZ4(nbytes=4000), {"fletcher32": True, **hdf5plugin.LZ4()}]
+    ways += [hdf5plugin.Zstd(clevel=9), {"fletcher32": True, "shuffle": True, **hdf5plugin.Zstd()}]
+    for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd"):
+        ways += [hdf5plugin.Blosc(name, 3, shuffle) for shuffle in (0, 1, 2)]
+    with h5py.File(path, "w") as file:
+        for i, way in enumerate(ways):
+            file.create_dataset(f"f8/{i}", data=small, chunks=(4, 31, 110), **way)
+            file.create_dataset(f"i2/{i}", data=COUNTS.astype(">i2"), chunks=(7001,), **way)
+    with library.open(path) as mine:
+        for i in range(len(ways)):
+            np.testing.assert_array_equal(mine[f"f8/{i}"][...], small)
+            np.testing.assert_array_equal(mine[f"i2/{i}"][...], COUNTS.astype("i2"))
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4", "blosc"])
+@pytest.mark.parametrize("wrong", [b"", b"x", b"nothing that any of them knows"])
 def test_a_chunk_of_the_wrong_length_is_an_error(
-    tmp_path: Path, penstock: Penstock, monkeypatch: pytest.MonkeyPatch, wrong: bytes
+    tmp_path: Path, penstock: Penstock, monkeypatch: pytest.MonkeyPatch, codec: str, wrong: bytes
 ) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
-        whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **hdf5plugin.Zstd())
-        short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **hdf5plugin.Zstd())
+        whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **THEIRS[codec](5))
+        short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **THEIRS[codec](5))
         whole.id.write_direct_chunk((3000,), wrong or short.id.read_direct_chunk((0,))[1])
     # A plug-in makes no such check: one may be loaded in this process, and found by others.
     monkeypatch.setenv("HDF5_PLUGIN_PATH", str(tmp_path))
@@ -121,7 +152,9 @@ def test_it_is_as_small_as_what_h5py_writes(tmp_path: Path) -> None:
             assert mine[name].id.get_storage_size() < 1.05 * theirs[name].id.get_storage_size()
 
 
-@pytest.mark.parametrize(("codec", "filter_"), [("deflate", "gzip"), ("zstd", "32015")])
+@pytest.mark.parametrize(
+    ("codec", "filter_"), [("deflate", "gzip"), ("zstd", "32015"), ("lz4", "32004"), ("blosc", "32001")]
+)
 def test_a_change_keeps_what_is_compressed(tmp_path: Path, codec: str, filter_: str) -> None:
     path = make(tmp_path / "a.h5", f":compression={codec}")
     with library.open(path, "r+", plan=f":compression={codec}") as file:
@@ -163,7 +196,7 @@ def test_zeros_take_no_room_and_replace_what_was_there(tmp_path: Path) -> None:
         assert other["x"].id.get_num_chunks() == -(-400 // other["x"].chunks[0]) - 100 // other["x"].chunks[0] + 1
 
 
-@pytest.mark.parametrize("codec", ["deflate", "zstd"])
+@pytest.mark.parametrize("codec", ["deflate", *THEIRS])
 def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock, codec: str) -> None:
     path = make(tmp_path / "a.h5", f":compression={codec}")
     assert penstock("verify", str(path)).returncode == 0
@@ -242,7 +275,9 @@ def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
         ("a.h5", ":compression=deflate,compression_level=10", "compression_level=10: deflate has levels up to 9"),
         ("a.h5", ":compression=deflate,chunk_bytes=5GiB", "chunk_bytes=5368709120: at most 1 GiB"),
         ("a.h5", ":compression=zstd,compression_level=23", "compression_level=23: zstd has levels up to 22"),
-        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate|zstd"),
+        ("a.h5", ":compression=lz4,compression_level=13", "compression_level=13: lz4 has levels up to 12"),
+        ("a.h5", ":compression=blosc,compression_level=10", "compression_level=10: blosc has levels up to 9"),
+        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate|zstd|lz4|blosc"),
     ],
 )
 def test_what_is_not_possible_is_said(tmp_path: Path, name: str, plan: str, why: str) -> None:
