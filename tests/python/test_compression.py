@@ -110,6 +110,28 @@ def test_a_chunk_of_the_wrong_length_is_an_error(
     assert "dataset 'x': reading it through HDF5: filter returned failure" in done.stderr
 
 
+CHANGE = """
+import sys, numpy as np, penstock
+with penstock.open(sys.argv[1], "r+", plan=sys.argv[2]) as file:
+    assert file["counts"][7] == 7
+    file["more"] = np.arange(100_000.0)
+"""
+
+
+@pytest.mark.parametrize("codec", list(THEIRS))
+def test_a_plug_in_has_no_say_in_what_is_written(tmp_path: Path, codec: str) -> None:
+    plan = f":compression={codec}"
+    path, changed = make(tmp_path / "a.h5", plan), make(tmp_path / "b.h5", plan)
+    command = [sys.executable, "-c", CHANGE, str(changed), plan]
+    subprocess.run(command, env=os.environ | {"HDF5_PLUGIN_PATH": hdf5plugin.PLUGIN_PATH}, check=True)
+    with h5py.File(path) as file, h5py.File(changed) as other:
+        for name in ("fields/rho", "noise", "counts"):
+            assert other[name]._filters == file[name]._filters
+        assert other["more"]._filters.keys() == file["noise"]._filters.keys()
+        np.testing.assert_array_equal(other["fields/rho"][...], FIELD)
+        np.testing.assert_array_equal(other["more"][...], np.arange(100_000.0))
+
+
 AFTER_READING = """
 import sys, numpy as np, penstock
 with penstock.open(sys.argv[1]) as file:
