@@ -25,6 +25,7 @@ struct LocalChunks {
   int64_t bytes = 0;                             // of all segments
   std::vector<EncodedChunk> chunks;              // offsets count through the segments
   std::unique_ptr<ChunkEncoder> encoder;
+  bool as_before = false;  // chunks and filters are those of the published file
 };
 
 // All functions are local. CONTENTS and OLD must outlive it. Used by one thread at a time.
@@ -33,8 +34,8 @@ class ChunkStore {
   // OLD: the file of which datasets are kept; null: none.
   ChunkStore(const NewContents& contents, const Published* old, std::shared_ptr<Files> files);
 
-  // Cuts dataset D into TILES, which ENCODER encodes one by one.
-  void cut(size_t d, const Tiles& tiles, std::unique_ptr<ChunkEncoder> encoder);
+  // Cuts dataset D into TILES, which ENCODER encodes one by one, with FILTERS.
+  void cut(size_t d, const Tiles& tiles, std::span<const Filter> filters, std::unique_ptr<ChunkEncoder> encoder);
 
   const Dataset& dataset(int d) const { return contents_.catalogue.datasets[static_cast<size_t>(d)]; }
   const Tiles& tiles(int d) const { return *tiled_[static_cast<size_t>(d)].tiles; }
@@ -44,6 +45,8 @@ class ChunkStore {
   // Whether something of dataset D in the published file stays in the new one.
   bool keeps(int d) const;
 
+  // Takes CHUNK as it lies in the published file, if it is encoded alike there. False: it is to be read and added.
+  Result<bool> take_old(const ChunkId& chunk);
   // Encodes CHUNK, whose elements are TILE.
   Status add(const ChunkId& chunk, std::span<const std::byte> tile);
   // The elements of CHUNK that the published file has; the others become zero.
@@ -52,6 +55,9 @@ class ChunkStore {
   std::vector<LocalChunks>& local() { return local_; }  // of each dataset
 
  private:
+  Status open_old(int d);
+  // The last segment of dataset D, with room for MORE bytes.
+  std::vector<std::byte>& room(int d, int64_t more);
   const NewContents& contents_;
   const Published* old_;
   std::shared_ptr<Files> files_;

@@ -98,7 +98,7 @@ Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, Ch
     const CodecUse use{datasets[d].type, tiles.extents(), static_cast<int>(settings.integer("compression_level"))};
     encodings[d] = {tiles.extents(), codec.filters(use), 0, {}};
     PENSTOCK_ASSIGN(auto encoder, codec.encoder(use));
-    store.cut(d, tiles, std::move(encoder));
+    store.cut(d, tiles, encodings[d].filters, std::move(encoder));
   }
   return encodings;
 }
@@ -216,6 +216,8 @@ Status encode_kept(const Communicator& comm, ChunkStore& store) {
                  for (size_t i = share(comm->rank()); i < share(comm->rank() + 1); ++i) {
                    tile.resize(static_cast<size_t>(store.tile_bytes(missing[i])));
                    comm->working(0);
+                   PENSTOCK_ASSIGN(const bool taken, store.take_old(missing[i]));
+                   if (taken) continue;
                    PENSTOCK_TRY(store.read_old(missing[i], tile));
                    PENSTOCK_TRY(store.add(missing[i], tile));
                  }

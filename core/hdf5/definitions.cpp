@@ -11,7 +11,7 @@
 namespace penstock::hdf5 {
 namespace {
 
-struct Filter {
+struct KnownFilter {
   H5Z_filter_t number;
   std::string_view name;
 };
@@ -19,19 +19,19 @@ struct Filter {
 constexpr H5Z_filter_t lzf = 32000;
 
 // The common filters, by their numbers in The HDF Group's registry.
-constexpr Filter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
-                            {H5Z_FILTER_SHUFFLE, "shuffle"},
-                            {H5Z_FILTER_FLETCHER32, "fletcher32"},
-                            {H5Z_FILTER_SZIP, "szip"},
-                            {307, "bzip2"},
-                            {lzf, "LZF"},
-                            {32001, "Blosc"},
-                            {32004, "LZ4"},
-                            {32008, "bitshuffle"},
-                            {32013, "ZFP"},
-                            {32015, "Zstandard"},
-                            {32024, "SZ3"},
-                            {32026, "Blosc2"}};
+constexpr KnownFilter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
+                                 {H5Z_FILTER_SHUFFLE, "shuffle"},
+                                 {H5Z_FILTER_FLETCHER32, "fletcher32"},
+                                 {H5Z_FILTER_SZIP, "szip"},
+                                 {307, "bzip2"},
+                                 {lzf, "LZF"},
+                                 {32001, "Blosc"},
+                                 {32004, "LZ4"},
+                                 {32008, "bitshuffle"},
+                                 {32013, "ZFP"},
+                                 {32015, "Zstandard"},
+                                 {32024, "SZ3"},
+                                 {32026, "Blosc2"}};
 
 // "32015 (Zstandard)".
 std::string filter_name(H5Z_filter_t filter, std::string_view stored) {
@@ -220,6 +220,21 @@ Status check_inside(hid_t creation, const std::string& path) {
   return {};
 }
 
+std::vector<Filter> filters_of(hid_t creation) {
+  constexpr size_t most = 64;  // values: more than any filter that we write has
+  std::vector<Filter> filters;
+  for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
+    unsigned flags = 0, config = 0;
+    size_t count = most;
+    std::vector<unsigned> values(most);
+    const H5Z_filter_t id =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &count, values.data(), 0, nullptr, &config);
+    values.resize(std::min(count, most));
+    filters.push_back({id, std::move(values)});
+  }
+  return filters;
+}
+
 std::vector<std::string> filter_names(hid_t creation) {
   constexpr H5Z_filter_t zstandard = 32015;
   std::vector<std::string> names;
@@ -228,7 +243,7 @@ std::vector<std::string> filter_names(hid_t creation) {
     size_t values = 1;
     const H5Z_filter_t filter =
         H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, &value, 0, nullptr, &config);
-    const auto* known = std::ranges::find(usual, filter, &Filter::number);
+    const auto* known = std::ranges::find(usual, filter, &KnownFilter::number);
     std::string& name = names.emplace_back(known == std::end(usual) ? std::to_string(filter) : known->name);
     if ((filter == H5Z_FILTER_DEFLATE || filter == zstandard) && values > 0) name += " " + std::to_string(value);
   }

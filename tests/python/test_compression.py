@@ -280,6 +280,39 @@ def test_a_change_keeps_the_chunks_of_others(columns: Path) -> None:
         np.testing.assert_array_equal(file["y"][...], FIELD)
 
 
+def chunks_of(dataset: h5py.Dataset) -> dict[tuple[int, ...], bytes]:
+    infos = [dataset.id.get_chunk_info(i) for i in range(dataset.id.get_num_chunks())]
+    return {info.chunk_offset: dataset.id.read_direct_chunk(info.chunk_offset)[1] for info in infos}
+
+
+def test_chunks_that_stay_are_copied_as_they_are(tmp_path: Path) -> None:
+    """Those of h5py are another zlib's; what was put into one, and what has a new end, is encoded anew."""
+    path = tmp_path / "a.h5"
+    way = {"shuffle": True, "compression": "gzip", "compression_opts": 4}
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=FIELD, chunks=(16, 91, 110), **way)
+        file.create_dataset("grows", data=FIELD[:40], maxshape=(None, 91, 110), chunks=(16, 91, 110), **way)
+        file.create_dataset("filled", shape=(100, 1000), dtype="f8", chunks=(10, 1000), fillvalue=7.5, **way)
+        file["filled"][30:40] = 1
+        before = {name: chunks_of(file[name]) for name in file}
+    with library.open(path, "r+", plan=":compression=deflate") as file:
+        file.partial()
+        file["x"][20, 3] = FIELD[20, 3] + 1
+        file["grows"] = library.block(FIELD[40:], shape=(70, 91, 110), start=(40, 0, 0))
+    expected = FIELD.copy()
+    expected[20, 3] += 1
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["x"][...], expected)
+        np.testing.assert_array_equal(file["grows"][...], FIELD)
+        np.testing.assert_array_equal(file["filled"][:30], np.full((30, 1000), 7.5))
+        np.testing.assert_array_equal(file["filled"][30:40], np.ones((10, 1000)))
+        same = {
+            name: [at[0] for at, chunk in chunks_of(file[name]).items() if before[name].get(at) == chunk]
+            for name in before
+        }
+    assert same == {"x": [0, 32, 48, 64], "grows": [0, 16], "filled": [30]}
+
+
 def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
     with_them, without = make(tmp_path / "a.h5"), make(tmp_path / "b.h5", ":compression=deflate,checksums=none")
     with h5py.File(with_them) as one, h5py.File(without) as two:
