@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -25,17 +26,22 @@ struct LocalChunks {
   int64_t bytes = 0;                             // of all segments
   std::vector<EncodedChunk> chunks;              // offsets count through the segments
   std::unique_ptr<ChunkEncoder> encoder;
-  bool as_before = false;  // chunks and filters are those of the published file
+  bool as_before = false;   // chunks and filters are those of the published file
+  uint32_t filters = 0;     // a bit for each
+  bool lossy = false;       // elements may change: not those that stay
+  std::set<int64_t> mixed;  // chunks with elements of the published file
 };
 
 // All functions are local. CONTENTS and OLD must outlive it. Used by one thread at a time.
 class ChunkStore {
  public:
   // OLD: the file of which datasets are kept; null: none.
-  ChunkStore(const NewContents& contents, const Published* old, std::shared_ptr<Files> files);
+  ChunkStore(NewContents& contents, const Published* old, std::shared_ptr<Files> files);
 
-  // Cuts dataset D into TILES, which ENCODER encodes one by one, with FILTERS.
-  void cut(size_t d, const Tiles& tiles, std::span<const Filter> filters, std::unique_ptr<ChunkEncoder> encoder);
+  // Cuts dataset D into TILES.
+  void cut(size_t d, const Tiles& tiles);
+  // The chunks of dataset D are encoded by CODEC for USE, with FILTERS.
+  Status encode_by(size_t d, const Codec& codec, const CodecUse& use, std::span<const Filter> filters);
 
   const Dataset& dataset(int d) const { return contents_.catalogue.datasets[static_cast<size_t>(d)]; }
   const Tiles& tiles(int d) const { return *tiled_[static_cast<size_t>(d)].tiles; }
@@ -44,10 +50,12 @@ class ChunkStore {
   int64_t tile_bytes(const ChunkId& chunk) const;
   // Whether something of dataset D in the published file stays in the new one.
   bool keeps(int d) const;
+  // The filters of dataset D in the published file, if it has the same chunks there and the same elements as now.
+  std::span<const Filter> old_filters(size_t d) const;
 
   // Takes CHUNK as it lies in the published file, if it is encoded alike there. False: it is to be read and added.
   Result<bool> take_old(const ChunkId& chunk);
-  // Encodes CHUNK, whose elements are TILE.
+  // Encodes CHUNK, whose elements are TILE. If its encoder may change them, adds to the checksums what it stores.
   Status add(const ChunkId& chunk, std::span<const std::byte> tile);
   // The elements of CHUNK that the published file has; the others become zero.
   Status read_old(const ChunkId& chunk, std::span<std::byte> tile);
@@ -56,9 +64,11 @@ class ChunkStore {
 
  private:
   Status open_old(int d);
+  // Adds the elements of BOX of dataset D to the checksums, if these are of what is stored. Twice is not at all.
+  void sum(int d, const Box& box, const std::byte* elements);
   // The last segment of dataset D, with room for MORE bytes.
   std::vector<std::byte>& room(int d, int64_t more);
-  const NewContents& contents_;
+  NewContents& contents_;
   const Published* old_;
   std::shared_ptr<Files> files_;
   std::vector<Tiled> tiled_;  // tiles are chunks

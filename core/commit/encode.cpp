@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "core/base/units.hpp"
 #include "core/comm/share.hpp"
 #include "core/commit/chunk_store.hpp"
+#include "core/commit/errors.hpp"
 #include "core/model/checksums.hpp"
 
 namespace penstock {
@@ -22,6 +24,7 @@ namespace {
 constexpr int64_t min_bytes = 64 << 10;     // of an encoded dataset: a smaller one would not pay for its index
 constexpr int64_t bytes_of_rank = 1 << 20;  // with less to do, a rank is left out
 constexpr int64_t min_kept_chunk = 4096;    // smaller chunks of other files are not imitated
+constexpr std::string_view fallback_codec = "deflate";
 
 // The sizes that the plan sets.
 struct Limits {
@@ -84,23 +87,41 @@ const Dims* imitated(const Opened& file, const Dataset& dataset, const Limits& l
   return size >= std::min(min_kept_chunk, limits.chunk_bytes) && size <= limits.max_chunk ? &found->second : nullptr;
 }
 
-// Cuts the datasets, and makes their encoders.
-Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, ChunkStore& store,
-                                    std::span<const Dataset> datasets) {
-  const Settings& settings = file.plan.settings;
-  const Codec& codec = *find_codec(settings.word("compression"));
-  std::vector<Encoding> encodings(datasets.size());
-  for (size_t d = 0; d < datasets.size(); ++d) {
-    if (!limits.encodes(datasets[d])) continue;
-    const bool stays = !file.file || store.keeps(static_cast<int>(d));
-    const Dims* old = stays ? imitated(file, datasets[d], limits) : nullptr;
-    const Tiles tiles(datasets[d], old != nullptr ? *old : codec.chunk_of(datasets[d], limits.chunk_bytes), 0);
-    const CodecUse use{datasets[d].type, tiles.extents(), static_cast<int>(settings.integer("compression_level"))};
-    encodings[d] = {tiles.extents(), codec.filters(use), 0, {}};
-    PENSTOCK_ASSIGN(auto encoder, codec.encoder(use));
-    store.cut(d, tiles, encodings[d].filters, std::move(encoder));
+// A codec that suits a dataset, and the extents of its chunks.
+struct Way {
+  const Codec* codec = nullptr;
+  Dims chunk;
+};
+
+// Nothing for a dataset that stays as it is: neither the plan's codec nor deflate, which every reader has, encodes it.
+std::optional<Way> way_of(const Opened& file, const Dataset& dataset, const Limits& limits, bool stays) {
+  if (!limits.encodes(dataset)) return {};
+  for (const std::string_view name : {std::string_view(file.plan.settings.word("compression")), fallback_codec}) {
+    const Codec& codec = *find_codec(name);
+    if (!codec.describe().missing.empty()) continue;
+    const Dims* old = stays ? imitated(file, dataset, limits) : nullptr;
+    if (old != nullptr && codec.takes(dataset.type, *old)) return Way{&codec, *old};
+    if (const Dims chunk = codec.chunk_of(dataset, limits.chunk_bytes); codec.takes(dataset.type, chunk))
+      return Way{&codec, chunk};
   }
-  return encodings;
+  return {};
+}
+
+// Cuts the datasets into chunks for their codecs. Null: not encoded.
+std::vector<const Codec*> begin(const Opened& file, const Limits& limits, ChunkStore& store, NewContents& contents) {
+  const std::vector<Dataset>& datasets = contents.catalogue.datasets;
+  std::vector<const Codec*> codecs(datasets.size());
+  for (size_t d = 0; d < datasets.size(); ++d) {
+    const auto way = way_of(file, datasets[d], limits, !file.file || store.keeps(static_cast<int>(d)));
+    if (!way) continue;
+    codecs[d] = way->codec;
+    store.cut(d, Tiles(datasets[d], way->chunk, 0));
+  }
+  if (contents.sums.lossy) {
+    contents.sums.encoded.assign(datasets.size(), false);
+    for (size_t d = 0; d < datasets.size(); ++d) contents.sums.encoded[d] = codecs[d] != nullptr && codecs[d]->lossy();
+  }
+  return codecs;
 }
 
 // The claims on encoded datasets, all in memory: SUPPLIED owns what suppliers yield.
@@ -152,9 +173,34 @@ Status collect(const Target& target, NewContents& contents, const ChunkStore& st
     }
     claim.memory = at->second.data();
     claim.supplier = nullptr;
-    if (sums.wanted && sums.summed[d]) add_to_sums(claim.selection, claim.memory, size, sums.cuts[d], sums.sums);
+    if (sums.wanted && sums.summed[d] && (sums.encoded.empty() || !sums.encoded[d]))
+      add_to_sums(claim.selection, claim.memory, size, sums.cuts[d], sums.sums);
   }
   return {};
+}
+
+// Collective. Chooses the filters of all datasets, by the errors that the plan allows, and makes their encoders. Same
+// status on all ranks.
+Result<std::vector<Encoding>> make_encoders(const Opened& file, std::span<const Codec* const> codecs, ChunkStore& store,
+                                            NewContents& contents, std::span<const Claim> claims) {
+  const Settings& settings = file.plan.settings;
+  const std::vector<Dataset>& datasets = contents.catalogue.datasets;
+  PENSTOCK_ASSIGN(auto errors, allowed_errors(file.target.comm, settings, codecs, store, claims));
+  std::vector<Encoding> encodings(datasets.size());
+  PENSTOCK_TRY(agree(file.target.comm, guarded([&]() -> Status {
+                       for (size_t d = 0; d < datasets.size(); ++d) {
+                         if (codecs[d] == nullptr) continue;
+                         const Dims& chunk = store.tiles(static_cast<int>(d)).extents();
+                         const CodecUse use{datasets[d].type, chunk,
+                                            static_cast<int>(settings.integer("compression_level")), errors[d].most};
+                         encodings[d] = {chunk, errors[d].filters, 0, {}};
+                         if (!encodings[d].used()) encodings[d].filters = codecs[d]->filters(use);
+                         PENSTOCK_TRY(store.encode_by(d, *codecs[d], use, encodings[d].filters));
+                       }
+                       note_errors(errors, file.source.has_value(), contents.catalogue);
+                       return {};
+                     })));
+  return encodings;
 }
 
 Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewContents& contents, bool keep,
@@ -296,10 +342,12 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   EncodedClaims own;
   {
     PhaseTimer timer(file.report.phases, Phase::pack);
+    std::vector<const Codec*> codecs;
     PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                         PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets));
+                         codecs = begin(file, limits, store, contents);
                          return collect(file.target, contents, store, own);
                        })));
+    PENSTOCK_ASSIGN(encoded.encodings, make_encoders(file, codecs, store, contents, own.claims));
   }
   Moved moved;
   PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {

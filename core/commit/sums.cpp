@@ -9,6 +9,7 @@
 #include "core/access/here.hpp"
 #include "core/access/record.hpp"
 #include "core/base/crc64.hpp"
+#include "core/commit/errors.hpp"
 #include "core/commit/moving.hpp"
 #include "core/commit/proof.hpp"
 
@@ -23,9 +24,10 @@ const Record::Sums* published_sums(const Published& file, const Record& record, 
   return sums != nullptr && cut.elements % sums->block_elements == 0 ? sums : nullptr;
 }
 
-// The record is not in its own sums.
+// Of what was put. The record is not in its own sums.
 bool has_sums(const CommitSums& sums, size_t dataset) {
-  return (sums.summed.empty() || sums.summed[dataset]) && sums.cuts[dataset].count > 0;
+  return (sums.summed.empty() || sums.summed[dataset]) && (sums.encoded.empty() || !sums.encoded[dataset]) &&
+         sums.cuts[dataset].count > 0;
 }
 
 // DATASETS are those of CONTENTS, which may have given them away.
@@ -88,6 +90,7 @@ void plan_sums(const Target& target, const Settings& settings, NewContents& cont
   CommitSums& sums = contents.sums;
   sums.wanted = !target.method.folders && settings.word("checksums") != "none";
   if (!sums.wanted) return;
+  sums.lossy = allows_errors(settings);
   int64_t total = 0;
   for (const Dataset& dataset : contents.catalogue.datasets) total += bytes(dataset);
   sums.cuts = cut_blocks(contents.catalogue);
@@ -127,7 +130,7 @@ Status find_summed(const Target& target, const Published* file, const Tiling& ti
 
 std::span<uint64_t> sum_at_once(NewContents& contents) {
   CommitSums& sums = contents.sums;
-  sums.added_up = sums.wanted && sums.early && !contents.options.supplied;
+  sums.added_up = sums.wanted && sums.early && !contents.options.supplied && !sums.lossy;
   if (!sums.added_up) return {};
   sum_claims(contents.catalogue.datasets, contents);
   return sums.sums;

@@ -34,6 +34,7 @@ class Penstock(CMakePackage):
     depends_on("zstd")
     depends_on("lz4")
     depends_on("c-blosc")
+    depends_on("zfp@1:")
     depends_on("cli11", when="+bench")
     depends_on("mpi", when="+mpi")
     depends_on("hdf5+mpi", when="+mpi")

@@ -76,6 +76,16 @@ def test_other_filters_are_read_by_others_and_as_small(
             np.testing.assert_array_equal(mine["counts"][...], COUNTS)
 
 
+def test_info_names_the_filters(tmp_path: Path, penstock: Penstock) -> None:
+    for codec, names in (
+        ("zstd", "shuffle and Zstandard 3"),
+        ("lz4", "shuffle and LZ4:"),
+        ("blosc", "Blosc bitshuffle lz4 5"),
+    ):
+        path = make(tmp_path / f"{codec}.h5", f":compression={codec}")
+        assert names in penstock("info", str(path)).stdout
+
+
 def test_whatever_others_write_by_these_filters_is_read(tmp_path: Path) -> None:
     path, small = tmp_path / "other.h5", FIELD[:9]
     ways: list[Mapping[str, Any]] = [hdf5plugin.LZ4(nbytes=4000), {"fletcher32": True, **hdf5plugin.LZ4()}]
