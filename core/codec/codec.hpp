@@ -4,13 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <penstock/dims.hpp>
 #include <penstock/status.hpp>
+#include <penstock/type.hpp>
 
+#include "core/model/catalogue.hpp"
 #include "core/model/descriptor.hpp"
 #include "core/model/encoding.hpp"
 
@@ -18,8 +22,10 @@ namespace penstock {
 
 // What a codec needs to know of a dataset, and what the user chose.
 struct CodecUse {
-  int64_t element_bytes = 1;
-  int level = 0;  // 0: the codec's default
+  ElementType type;      // of the dataset
+  Dims chunk;            // its extents
+  int level = 0;         // 0: the codec's default
+  double max_error = 0;  // of a lossy codec: how far an element may be from what it was; 0: it is the same
 };
 
 // Encodes chunks of one kind, one after another. Used by one thread at a time.
@@ -28,13 +34,22 @@ class ChunkEncoder {
   virtual ~ChunkEncoder() = default;
   // Encodes CHUNK at the beginning of OUT, which has as many bytes: it never becomes larger.
   virtual Result<EncodedSize> encode(std::span<const std::byte> chunk, std::span<std::byte> out) = 0;
+  // What readers will see of the last chunk, if that is not CHUNK itself; else empty. Valid until the next call.
+  virtual std::span<const std::byte> changed() const { return {}; }
 };
 
 class Codec {
  public:
   virtual ~Codec() = default;
   virtual const Descriptor& describe() const = 0;  // without parameters
-  virtual int max_level() const = 0;
+  virtual int max_level() const = 0;               // 0: it has no levels
+  // Whether it encodes elements of TYPE in chunks of these extents.
+  virtual bool takes(const ElementType& /*type*/, const Dims& /*chunk*/) const { return true; }
+  // The extents of chunks of DATASET that suit it: at most BYTES, but one element at least.
+  virtual Dims chunk_of(const Dataset& dataset, int64_t bytes) const;
+  virtual bool lossy() const { return false; }  // if a plan allows an error
+  // The max_error of FILTERS from a file; nothing if they are not of this codec, or keep no such bound.
+  virtual std::optional<double> max_error(std::span<const Filter> /*filters*/) const { return {}; }
   virtual std::vector<Filter> filters(const CodecUse& use) const = 0;
   virtual Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const = 0;
   // Of filters that HDF5 lacks.

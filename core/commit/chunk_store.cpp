@@ -1,4 +1,4 @@
-// ChunkStore: pads, encodes and keeps chunks; reads what the published file has of them.
+// ChunkStore: pads, encodes and keeps chunks; takes and reads what the published file has of them.
 #include "core/commit/chunk_store.hpp"
 
 #include <algorithm>
@@ -6,48 +6,85 @@
 #include <utility>
 
 #include "core/access/here.hpp"
+#include "core/model/checksums.hpp"
 #include "core/transport/move.hpp"
 
 namespace penstock {
 namespace {
 
 constexpr int64_t segment_bytes = 8 << 20;
+constexpr int64_t min_batch = 256 << 10;  // with smaller pieces of work, threads would mostly wake each other
 
 bool all_zero(std::span<const std::byte> bytes) {
   return bytes.empty() ||
          (bytes[0] == std::byte{} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-// TILE, whose extents are COUNT, as CHUNK of EXTENTS, with zeros behind it in each dimension.
-void pad(std::span<const std::byte> tile, const Dims& count, const Dims& extents, int64_t size,
-         std::span<std::byte> chunk) {
-  std::ranges::fill(chunk, std::byte{});
+// Calls COPY with the offsets in a tile of extents COUNT and in its chunk of EXTENTS, and the length, of each row.
+template <typename Copy>
+void for_each_row(const Dims& count, const Dims& extents, int64_t size, const Copy& copy) {
   const int last = count.rank() - 1;
   for (int64_t first = 0; first < elements(count); first += count[last]) {
     const Dims at = coordinates(count, first);
-    int64_t to = 0;
-    for (int d = 0; d <= last; ++d) to = to * extents[d] + at[d];
-    std::memcpy(chunk.data() + to * size, tile.data() + first * size, static_cast<size_t>(count[last] * size));
+    int64_t in_chunk = 0;
+    for (int d = 0; d <= last; ++d) in_chunk = in_chunk * extents[d] + at[d];
+    copy(first * size, in_chunk * size, static_cast<size_t>(count[last] * size));
   }
+}
+
+// TILE, whose extents are COUNT, as CHUNK of EXTENTS, with zeros behind it in each dimension.
+void pad(std::span<const std::byte> tile, const Dims& count, const Dims& extents, int64_t size,
+         std::vector<std::byte>& chunk) {
+  chunk.assign(static_cast<size_t>(elements(extents) * size), std::byte{});
+  for_each_row(count, extents, size, [&](int64_t in_tile, int64_t in_chunk, size_t length) {
+    std::memcpy(chunk.data() + in_chunk, tile.data() + in_tile, length);
+  });
+}
+
+// The other way.
+void crop(std::span<const std::byte> chunk, const Dims& count, const Dims& extents, int64_t size,
+          std::vector<std::byte>& tile) {
+  tile.resize(static_cast<size_t>(elements(count) * size));
+  for_each_row(count, extents, size, [&](int64_t in_tile, int64_t in_chunk, size_t length) {
+    std::memcpy(tile.data() + in_tile, chunk.data() + in_chunk, length);
+  });
 }
 
 }  // namespace
 
-ChunkStore::ChunkStore(const NewContents& contents, const Published* old, std::shared_ptr<Files> files, int workers)
+ChunkStore::ChunkStore(NewContents& contents, const Published* old, std::shared_ptr<Files> files, int workers)
     : contents_(contents),
       old_(old),
       files_(std::move(files)),
       tiled_(contents.catalogue.datasets.size()),
       local_(contents.catalogue.datasets.size()),
-      encoders_(contents.catalogue.datasets.size()),
+      ways_(contents.catalogue.datasets.size()),
       workers_(workers) {
   rooms_.resize(static_cast<size_t>(workers_.count()));
 }
 
-Status ChunkStore::cut(size_t d, const Tiles& tiles, const Codec& codec, const CodecUse& use) {
-  tiled_[d] = {&contents_.catalogue.datasets[d], tiles};
-  encoders_[d] = {&codec, use, std::vector<std::unique_ptr<ChunkEncoder>>(static_cast<size_t>(workers_.count()))};
+void ChunkStore::cut(size_t d, const Tiles& tiles) { tiled_[d] = {&contents_.catalogue.datasets[d], tiles}; }
+
+Status ChunkStore::encode_by(size_t d, const Codec& codec, const CodecUse& use, std::span<const Filter> filters) {
+  Way& way = ways_[d];
+  way.codec = &codec;
+  way.use = use;
+  way.of_worker.resize(static_cast<size_t>(workers_.count()));
+  way.filters = (1U << filters.size()) - 1;
+  way.lossy = use.max_error > 0;
+  const std::span<const Filter> old = old_filters(d);
+  way.as_before = !old.empty() && std::ranges::equal(old, filters);
   return encoder(0, static_cast<int>(d)).status();
+}
+
+std::span<const Filter> ChunkStore::old_filters(size_t d) const {
+  if (!keeps(static_cast<int>(d))) return {};
+  const Contents& old = old_->contents;
+  const std::string& name = contents_.catalogue.datasets[d].name;
+  const auto chunk = old.chunks.find(name);
+  const auto filters = old.filters.find(name);
+  const bool same = chunk != old.chunks.end() && chunk->second == tiled_[d].tiles->extents();
+  return same && filters != old.filters.end() ? std::span<const Filter>(filters->second) : std::span<const Filter>();
 }
 
 int64_t ChunkStore::tile_bytes(const ChunkId& chunk) const {
@@ -56,80 +93,138 @@ int64_t ChunkStore::tile_bytes(const ChunkId& chunk) const {
 
 bool ChunkStore::keeps(int d) const { return old_ != nullptr && contents_.kept[static_cast<size_t>(d)] > 0; }
 
+bool ChunkStore::is_mixed(const ChunkId& chunk) const {
+  return ways_[static_cast<size_t>(chunk.dataset)].mixed.contains(chunk.number);
+}
+
+void ChunkStore::sum(int d, const Box& box, const std::byte* elements) {
+  CommitSums& sums = contents_.sums;
+  const auto at = static_cast<size_t>(d);
+  if (!sums.wanted || sums.encoded.empty() || !sums.encoded[at] || !sums.summed[at]) return;
+  add_to_sums(Selection::of_box(dataset(d).shape, box), elements, bytes(dataset(d).type), sums.cuts[at], sums.sums);
+}
+
 Status ChunkStore::add(const ChunkId& chunk, std::span<const std::byte> tile) {
-  if (!workers_.has_threads()) return encode(0, chunk, tile);
-  std::vector<std::byte> copy;
+  const bool mixed = is_mixed(chunk);
+  if (!workers_.has_threads()) return encode(0, chunk, tile, mixed);
+  Waiting waiting{chunk, mixed, {}, {}};
   {
     const std::lock_guard lock(mutex_);
-    if (!free_tiles_.empty()) {
-      copy.swap(free_tiles_.back());
-      free_tiles_.pop_back();
+    if (!free_copies_.empty()) {
+      waiting.copy.swap(free_copies_.back());
+      free_copies_.pop_back();
     }
   }
-  copy.resize(tile.size());
-  std::memcpy(copy.data(), tile.data(), tile.size());
-  return workers_.hand([this, chunk, copy = std::move(copy)](int worker) mutable -> Status {
-    PENSTOCK_TRY(encode(worker, chunk, copy));
-    const std::lock_guard lock(mutex_);
-    free_tiles_.push_back(std::move(copy));
+  waiting.copy.resize(tile.size());
+  std::memcpy(waiting.copy.data(), tile.data(), tile.size());
+  batch_.push_back(std::move(waiting));
+  batch_bytes_ += std::ssize(tile);
+  return batch_bytes_ < min_batch ? Status() : hand_batch();
+}
+
+Status ChunkStore::add(const ChunkId& chunk, const Claim& elements) {
+  if (!workers_.has_threads()) return encode_waiting(0, {chunk, is_mixed(chunk), elements, {}});
+  batch_.push_back({chunk, is_mixed(chunk), elements, {}});
+  batch_bytes_ += tile_bytes(chunk);
+  return batch_bytes_ < min_batch ? Status() : hand_batch();
+}
+
+Status ChunkStore::hand_batch() {
+  batch_bytes_ = 0;
+  return workers_.hand([this, batch = std::exchange(batch_, {})](int worker) mutable -> Status {
+    for (Waiting& waiting : batch) {
+      PENSTOCK_TRY(encode_waiting(worker, waiting));
+      if (waiting.copy.empty()) continue;
+      const std::lock_guard lock(mutex_);
+      free_copies_.push_back(std::move(waiting.copy));
+    }
     return {};
   });
 }
 
-Status ChunkStore::add(const ChunkId& chunk, const Claim& elements) {
-  return workers_.hand([this, chunk, elements](int worker) -> Status {
-    const int64_t size = bytes(dataset(chunk.dataset).type), length = tile_bytes(chunk);
-    const Selection own = in_packed(elements.selection);
-    Segment segment;
-    if (Cursor(own).next(segment) && segment.length == own.count() && segment.stride == 1)
-      return encode(worker, chunk, {elements.memory + segment.memory * size, static_cast<size_t>(length)});
-    std::vector<std::byte>& gathered = rooms_[static_cast<size_t>(worker)].gathered;
-    gathered.resize(static_cast<size_t>(length));
-    copy_window({0, 0, size, 0, own, elements.memory}, {0, length}, gathered.data(), Direction::write);
-    return encode(worker, chunk, gathered);
-  });
+Status ChunkStore::finish() {
+  if (!batch_.empty()) PENSTOCK_TRY(hand_batch());
+  return workers_.finish();
 }
 
-Status ChunkStore::finish() { return workers_.finish(); }
+Status ChunkStore::encode_waiting(int worker, const Waiting& waiting) {
+  const auto& [chunk, mixed, claim, copy] = waiting;
+  if (!copy.empty()) return encode(worker, chunk, copy, mixed);
+  const int64_t size = bytes(dataset(chunk.dataset).type), length = tile_bytes(chunk);
+  const Selection own = in_packed(claim.selection);
+  Segment segment;
+  if (Cursor(own).next(segment) && segment.length == own.count() && segment.stride == 1)
+    return encode(worker, chunk, {claim.memory + segment.memory * size, static_cast<size_t>(length)}, mixed);
+  std::vector<std::byte>& gathered = rooms_[static_cast<size_t>(worker)].gathered;
+  gathered.resize(static_cast<size_t>(length));
+  copy_window({0, 0, size, 0, own, claim.memory}, {0, length}, gathered.data(), Direction::write);
+  return encode(worker, chunk, gathered, mixed);
+}
 
 Result<ChunkEncoder*> ChunkStore::encoder(int worker, int dataset) {
-  Encoders& of = encoders_[static_cast<size_t>(dataset)];
-  auto& own = of.of_worker[static_cast<size_t>(worker)];
+  Way& way = ways_[static_cast<size_t>(dataset)];
+  auto& own = way.of_worker[static_cast<size_t>(worker)];
   if (!own) {
-    PENSTOCK_ASSIGN(own, of.codec->encoder(of.use));
+    PENSTOCK_ASSIGN(own, way.codec->encoder(way.use));
   }
   return own.get();
 }
 
+Result<EncodedSize> ChunkStore::encode(ChunkEncoder& encoder, const Way& way, std::span<const std::byte> in,
+                                       std::span<std::byte> out, bool mixed) {
+  if (!way.lossy || !mixed) return encoder.encode(in, out);
+  std::memcpy(out.data(), in.data(), in.size());  // what stays would change again
+  return EncodedSize{std::ssize(in), way.filters};
+}
+
 // A worker encodes into memory of its own, so that others need not wait for it.
-Status ChunkStore::encode(int worker, const ChunkId& chunk, std::span<const std::byte> tile) {
+Status ChunkStore::encode(int worker, const ChunkId& chunk, std::span<const std::byte> tile, bool mixed) {
+  const Tiles& all = tiles(chunk.dataset);
+  const Box box = all.box(chunk.number);
+  std::unique_lock lock(mutex_, std::defer_lock);
   if (all_zero(tile)) {  // as readers see a chunk that is not there
-    const std::lock_guard lock(mutex_);
+    lock.lock();
     keep(chunk, {});
     return {};
   }
+  const int64_t size = bytes(dataset(chunk.dataset).type);
   Room& own = rooms_[static_cast<size_t>(worker)];
-  if (const Tiles& all = tiles(chunk.dataset); std::ssize(tile) < all.bytes()) {
-    own.padded.resize(static_cast<size_t>(all.bytes()));
-    pad(tile, all.box(chunk.number).count, all.extents(), bytes(dataset(chunk.dataset).type), own.padded);
-    tile = own.padded;
+  std::span<const std::byte> in = tile;
+  const bool at_edge = std::ssize(tile) < all.bytes();
+  if (at_edge) {
+    pad(tile, box.count, all.extents(), size, own.padded);
+    in = own.padded;
   }
+  const Way& way = ways_[static_cast<size_t>(chunk.dataset)];
   PENSTOCK_ASSIGN(ChunkEncoder* const encoder, this->encoder(worker, chunk.dataset));
-  const auto no_memory = [] { return Status(Code::memory, "no memory for encoded chunks"); };
-  if (!workers_.has_threads()) {
-    std::byte* const to = room(chunk.dataset, std::ssize(tile));
-    if (to == nullptr) return no_memory();
-    PENSTOCK_ASSIGN(const EncodedSize made, encoder->encode(tile, {to, tile.size()}));
-    keep(chunk, made);
-    return {};
+  const bool direct = !workers_.has_threads();
+  std::byte* to = nullptr;
+  if (direct) {
+    to = room(chunk.dataset, std::ssize(in));
+  } else {
+    own.encoded.resize(std::max(own.encoded.size(), in.size()));
+    to = own.encoded.data();
   }
-  own.encoded.resize(std::max(own.encoded.size(), tile.size()));
-  PENSTOCK_ASSIGN(const EncodedSize made, encoder->encode(tile, std::span(own.encoded).first(tile.size())));
-  const std::lock_guard lock(mutex_);
-  std::byte* const to = room(chunk.dataset, made.bytes);
+  const auto no_memory = [] { return Status(Code::memory, "no memory for encoded chunks"); };
   if (to == nullptr) return no_memory();
-  std::memcpy(to, own.encoded.data(), static_cast<size_t>(made.bytes));
+  PENSTOCK_ASSIGN(const EncodedSize made, encode(*encoder, way, in, {to, in.size()}, mixed));
+  const bool stored_raw = way.lossy && mixed;
+  const std::span<const std::byte> changed = stored_raw ? std::span<const std::byte>() : encoder->changed();
+  if (!changed.empty()) {
+    tile = changed;
+    if (at_edge) {
+      crop(changed, box.count, all.extents(), size, own.cropped);
+      tile = own.cropped;
+    }
+  }
+  lock.lock();
+  if (!direct) {
+    std::byte* const place = room(chunk.dataset, made.bytes);
+    if (place == nullptr) return no_memory();
+    std::memcpy(place, to, static_cast<size_t>(made.bytes));
+  }
   keep(chunk, made);
+  sum(chunk.dataset, box, tile.data());
   return {};
 }
 
@@ -152,28 +247,56 @@ void ChunkStore::keep(const ChunkId& chunk, EncodedSize made) {
   if (made.bytes > 0) to.segments.back().used += made.bytes;
 }
 
+Result<bool> ChunkStore::take_old(const ChunkId& chunk) {
+  if (!ways_[static_cast<size_t>(chunk.dataset)].as_before) return false;
+  const Dataset* old = old_->contents.catalogue.find(dataset(chunk.dataset).name);
+  const Box box = tiles(chunk.dataset).box(chunk.number);
+  const bool grew = old->shape[0] < dataset(chunk.dataset).shape[0];
+  if (grew && box.start[0] + box.count[0] > old->shape[0]) return false;  // what it has there is not known
+  PENSTOCK_TRY(open_old(chunk.dataset));
+  PENSTOCK_ASSIGN(const auto stored, open_->read_chunk(box.start, tiles(chunk.dataset).bytes()));
+  if (!stored) return false;
+  const std::lock_guard lock(mutex_);
+  std::byte* const to = room(chunk.dataset, std::ssize(stored->bytes));
+  if (to == nullptr) return Status(Code::memory, "no memory for encoded chunks");
+  std::ranges::copy(stored->bytes, to);
+  keep(chunk, {std::ssize(stored->bytes), stored->skipped});
+  return true;
+}
+
+Status ChunkStore::open_old(int d) {
+  const Contents& contents = old_->contents;
+  const int index = contents.catalogue.index_of(dataset(d).name);
+  if (index == open_index_) return {};
+  open_index_ = -1;
+  open_.reset();
+  const Dataset& definition = contents.catalogue.datasets[static_cast<size_t>(index)];
+  PENSTOCK_ASSIGN(open_, find_format(contents.format)->open_foreign(old_->path, definition, tiles(d).bytes()));
+  open_index_ = index;
+  return {};
+}
+
 Status ChunkStore::read_old(const ChunkId& chunk, std::span<std::byte> tile) {
   std::ranges::fill(tile, std::byte{});
   if (!keeps(chunk.dataset)) return {};
-  const Contents& contents = old_->contents;
-  const int index = contents.catalogue.index_of(dataset(chunk.dataset).name);
-  const Dataset& definition = contents.catalogue.datasets[static_cast<size_t>(index)];
   Box box = tiles(chunk.dataset).box(chunk.number);
+  const int index = old_->contents.catalogue.index_of(dataset(chunk.dataset).name);
+  const Dataset& definition = old_->contents.catalogue.datasets[static_cast<size_t>(index)];
   box.count[0] = std::min(box.count[0], definition.shape[0] - box.start[0]);  // only the first extent can have grown
   if (box.count[0] <= 0) return {};
   tile = tile.first(static_cast<size_t>(elements(box.count) * bytes(definition.type)));
-  if (!contents.foreign[static_cast<size_t>(index)]) {
+  if (!old_->contents.foreign[static_cast<size_t>(index)]) {
     const Claim claim{index, Selection::of_box(definition.shape, box), tile.data()};
-    return read_here(contents, old_->path, std::span(&claim, 1), files_);
+    PENSTOCK_TRY(read_here(old_->contents, old_->path, std::span(&claim, 1), files_));
+  } else {
+    PENSTOCK_TRY(open_old(chunk.dataset));
+    PENSTOCK_TRY(open_->read(box, tile));
   }
-  if (index != open_index_) {
-    open_index_ = -1;
-    open_.reset();
-    PENSTOCK_ASSIGN(open_,
-                    find_format(contents.format)->open_foreign(old_->path, definition, tiles(chunk.dataset).bytes()));
-    open_index_ = index;
-  }
-  return open_->read(box, tile);
+  // The published file has the sums of what stays: add() will add them again.
+  if (!ways_[static_cast<size_t>(chunk.dataset)].mixed.insert(chunk.number).second) return {};
+  const std::lock_guard lock(mutex_);
+  sum(chunk.dataset, box, tile.data());
+  return {};
 }
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -38,12 +39,13 @@ struct LocalChunks {
 // All functions are local. CONTENTS and OLD must outlive it. Used by one thread at a time.
 class ChunkStore {
  public:
-  // OLD: the file of which datasets are kept; null: none.
-  // WORKERS encode, if they are more than one.
-  ChunkStore(const NewContents& contents, const Published* old, std::shared_ptr<Files> files, int workers);
+  // OLD: the file of which datasets are kept; null: none. WORKERS encode, if they are more than one.
+  ChunkStore(NewContents& contents, const Published* old, std::shared_ptr<Files> files, int workers);
 
-  // Cuts dataset D into TILES, which CODEC encodes one by one.
-  Status cut(size_t d, const Tiles& tiles, const Codec& codec, const CodecUse& use);
+  // Cuts dataset D into TILES.
+  void cut(size_t d, const Tiles& tiles);
+  // The chunks of dataset D are encoded by CODEC for USE, with FILTERS.
+  Status encode_by(size_t d, const Codec& codec, const CodecUse& use, std::span<const Filter> filters);
 
   const Dataset& dataset(int d) const { return contents_.catalogue.datasets[static_cast<size_t>(d)]; }
   const Tiles& tiles(int d) const { return *tiled_[static_cast<size_t>(d)].tiles; }
@@ -52,8 +54,13 @@ class ChunkStore {
   int64_t tile_bytes(const ChunkId& chunk) const;
   // Whether something of dataset D in the published file stays in the new one.
   bool keeps(int d) const;
+  // The filters of dataset D in the published file, if it has the same chunks there and the same elements as now.
+  std::span<const Filter> old_filters(size_t d) const;
 
-  // Encodes CHUNK, whose elements are TILE, at once or in a thread. An error may be that of an earlier chunk.
+  // Takes CHUNK as it lies in the published file, if it is encoded alike there. False: it is to be read and added.
+  Result<bool> take_old(const ChunkId& chunk);
+  // Encodes CHUNK, whose elements are TILE, at once or in a thread. If its encoder may change them, adds to the checksums
+  // what it stores. An error may be that of an earlier chunk.
   Status add(const ChunkId& chunk, std::span<const std::byte> tile);
   // The same of CHUNK, all of whose ELEMENTS are in this rank's memory, which must stay until finish() has returned.
   Status add(const ChunkId& chunk, const Claim& elements);
@@ -65,35 +72,61 @@ class ChunkStore {
   std::vector<LocalChunks>& local() { return local_; }  // of each dataset
 
  private:
-  // One for each worker and dataset, made when it is needed.
-  struct Encoders {
+  // How a dataset is encoded. Encoders are made when they are needed.
+  struct Way {
     const Codec* codec = nullptr;
     CodecUse use;
     std::vector<std::unique_ptr<ChunkEncoder>> of_worker;
+    bool as_before = false;   // chunks and filters are those of the published file
+    uint32_t filters = 0;     // a bit for each
+    bool lossy = false;       // elements may change: not those that stay
+    std::set<int64_t> mixed;  // chunks with elements of the published file
+  };
+  // A chunk on its way to a worker: its elements in the program's memory, or a copy of them.
+  struct Waiting {
+    ChunkId chunk;
+    bool mixed = false;
+    Claim elements;
+    std::vector<std::byte> copy;
+  };
+  // Of a worker, for one chunk.
+  struct Room {
+    std::vector<std::byte> gathered, padded, encoded, cropped;
   };
 
+  Status hand_batch();
+  Status encode_waiting(int worker, const Waiting& waiting);
   // TILE may lack what pads it at the dataset's edge.
-  Status encode(int worker, const ChunkId& chunk, std::span<const std::byte> tile);
+  Status encode(int worker, const ChunkId& chunk, std::span<const std::byte> tile, bool mixed);
+  // Encodes IN, which is padded, at OUT, of the same size.
+  Result<EncodedSize> encode(ChunkEncoder& encoder, const Way& way, std::span<const std::byte> in,
+                             std::span<std::byte> out, bool mixed);
   Result<ChunkEncoder*> encoder(int worker, int dataset);
+  bool is_mixed(const ChunkId& chunk) const;
+  Status open_old(int d);
+
+  // While workers run, these are called with MUTEX_ held.
+  //
   // Room for BYTES behind what dataset D has, in a segment of its own if need be. Null if memory is exhausted.
   std::byte* room(int d, int64_t bytes);
   void keep(const ChunkId& chunk, EncodedSize made);
+  // Adds the elements of BOX of dataset D to the checksums, if these are of what is stored. Twice is not at all.
+  void sum(int d, const Box& box, const std::byte* elements);
 
-  const NewContents& contents_;
+  NewContents& contents_;
   const Published* old_;
   std::shared_ptr<Files> files_;
   std::vector<Tiled> tiled_;  // tiles are chunks
   std::vector<LocalChunks> local_;
-  std::vector<Encoders> encoders_;
+  std::vector<Way> ways_;
   int open_index_ = -1;  // of the dataset of the published file that is open
   std::unique_ptr<ForeignDataset> open_;
-  std::mutex mutex_;                                // of what follows and of LOCAL, while workers run
-  std::vector<std::vector<std::byte>> free_tiles_;  // that a worker has encoded
-  struct Room {
-    std::vector<std::byte> gathered, padded, encoded;  // of one chunk
-  };
+  std::vector<Waiting> batch_;  // not handed out yet
+  int64_t batch_bytes_ = 0;
   std::vector<Room> rooms_;  // of each worker
-  Workers workers_;          // last: they use the others
+  std::mutex mutex_;
+  std::vector<std::vector<std::byte>> free_copies_;
+  Workers workers_;  // last: they use the others
 };
 
 }  // namespace penstock

@@ -158,7 +158,7 @@ Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, 
   if (options.xdmf) {
     PENSTOCK_ASSIGN(contents.xdmf, describe_meshes(target, contents.catalogue));
   }
-  plan_sums(target, file.plan.settings, contents);
+  plan_sums(target, file.plan, contents);
   contents.claims = claims_of(agreement, puts, contents.catalogue, target.comm->rank());
   if (target.comm->rank() == 0) claim_added(contents);
   PENSTOCK_ASSIGN(const Tiling tiling, find_tiling(target.comm, contents.catalogue, contents.claims, contents.kept,

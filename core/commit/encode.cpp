@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,35 +13,15 @@
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/share.hpp"
-#include "core/commit/chunk_shape.hpp"
 #include "core/commit/chunk_store.hpp"
-#include "core/methods/dataset_options.hpp"
+#include "core/commit/errors.hpp"
+#include "core/commit/ways.hpp"
 #include "core/model/checksums.hpp"
 
 namespace penstock {
 namespace {
 
-constexpr int64_t min_bytes = 64 << 10;     // of an encoded dataset: a smaller one would not pay for its index
 constexpr int64_t bytes_of_rank = 1 << 20;  // with less to do, a rank is left out
-constexpr int64_t min_kept_chunk = 4096;    // smaller chunks of other files are not imitated
-
-// The sizes that the plan sets.
-struct Limits {
-  int64_t memory_bytes = 0;
-  int64_t max_chunk = 0;  // a chunk fits into what a rank holds at once
-  int64_t chunk_bytes = 0;
-
-  explicit Limits(const Settings& settings)
-      : memory_bytes(settings.integer("memory_bytes")),
-        max_chunk(memory_bytes / 4),
-        chunk_bytes(std::min(settings.integer("chunk_bytes"), max_chunk)) {}
-
-  // SAID of this dataset alone.
-  bool encodes(const Dataset& dataset, bool said) const {
-    return bytes(dataset) >= (said ? 1 : std::max<int64_t>(1, std::min(min_bytes, chunk_bytes))) &&
-           dataset.shape.rank() > 0 && dataset.name != record_name;
-  }
-};
 
 // A chunk as a file that is written once, in one piece.
 class ChunkFile final : public StorageFile {
@@ -78,51 +57,15 @@ class ChunkFiles final : public TileFiles {
   ChunkStore& store_;
 };
 
-// The chunk extents of DATASET in the file whose data stays or is copied: no chunk is then decoded twice. Null if there
-// are none, or if they do not suit.
-const Dims* imitated(const Opened& file, const Dataset& dataset, const Limits& limits) {
-  const auto& chunks = file.file ? file.file->contents.chunks : file.copied_chunks;
-  const auto found = chunks.find(dataset.name);
-  if (found == chunks.end() || found->second.rank() != dataset.shape.rank()) return nullptr;
-  const int64_t size = Tiles(dataset, found->second, 0).bytes();
-  return size >= std::min(min_kept_chunk, limits.chunk_bytes) && size <= limits.max_chunk ? &found->second : nullptr;
-}
-
-// The settings by which a dataset is encoded; none where it is not.
-using Wanted = std::optional<Settings>;
-
-std::vector<Wanted> wanted_of(const Plan& plan, const Limits& limits, const NewContents& contents) {
-  std::vector<Wanted> list;
-  for (const Dataset& dataset : contents.catalogue.datasets) {
-    list.emplace_back();
-    const auto own = contents.dataset_options.find(dataset.name);
-    Settings settings = own != contents.dataset_options.end() ? encoding_settings(plan, own->second) : plan.settings;
-    const bool said = settings.word("compression") != plan.settings.word("compression");
-    if (settings.word("compression") != "none" && limits.encodes(dataset, said)) list.back() = std::move(settings);
-  }
-  return list;
-}
-
-// Local. Cuts the datasets, within the blocks of ranks where these have chunks of their own, and makes their encoders.
-Result<std::vector<Encoding>> begin(const Opened& file, const Limits& limits, ChunkStore& store,
-                                    std::span<const Dataset> datasets, std::span<const Wanted> wanted,
-                                    std::span<const Dims> within) {
-  std::vector<Encoding> encodings(datasets.size());
+// Cuts the datasets into chunks.
+void cut(std::span<const EncodingWay> ways, ChunkStore& store, NewContents& contents) {
+  const std::vector<Dataset>& datasets = contents.catalogue.datasets;
+  if (contents.sums.lossy) contents.sums.encoded.assign(datasets.size(), false);
   for (size_t d = 0; d < datasets.size(); ++d) {
-    if (!wanted[d]) continue;
-    const Settings& settings = *wanted[d];
-    const Codec& codec = *find_codec(settings.word("compression"));
-    const bool stays = !file.file || store.keeps(static_cast<int>(d));
-    const Dims* old = stays ? imitated(file, datasets[d], limits) : nullptr;
-    if (old == nullptr && within[d].rank() > 0) old = &within[d];
-    const Tiles tiles = old != nullptr
-                            ? Tiles(datasets[d], *old, 0)
-                            : Tiles(datasets[d], Dims::filled(datasets[d].shape.rank(), 1), limits.chunk_bytes);
-    const CodecUse use{bytes(datasets[d].type), static_cast<int>(settings.integer("compression_level"))};
-    encodings[d] = {tiles.extents(), codec.filters(use), 0, {}};
-    PENSTOCK_TRY(store.cut(d, tiles, codec, use));
+    if (ways[d].codec == nullptr) continue;
+    store.cut(d, Tiles(datasets[d], ways[d].chunk, 0));
+    if (contents.sums.lossy) contents.sums.encoded[d] = ways[d].codec->lossy();
   }
-  return encodings;
 }
 
 // The claims on encoded datasets, all in memory: SUPPLIED owns what suppliers yield.
@@ -174,7 +117,8 @@ Status collect(const Target& target, NewContents& contents, const ChunkStore& st
     }
     claim.memory = at->second.data();
     claim.supplier = nullptr;
-    if (sums.wanted && sums.summed[d]) add_to_sums(claim.selection, claim.memory, size, sums.cuts[d], sums.sums);
+    if (sums.wanted && sums.summed[d] && (sums.encoded.empty() || !sums.encoded[d]))
+      add_to_sums(claim.selection, claim.memory, size, sums.cuts[d], sums.sums);
   }
   return {};
 }
@@ -223,8 +167,31 @@ Status encode_own(const Communicator& comm, ChunkStore& store, std::vector<Claim
   return {};
 }
 
-Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewContents& contents, bool keep,
-                          ChunkStore& store, std::span<const Claim> claims, PhaseTimes& phases) {
+// Collective. Chooses the filters of all datasets, by the errors that are allowed, and makes their encoders. Same status
+// on all ranks.
+Result<std::vector<Encoding>> make_encoders(const Opened& file, std::span<const EncodingWay> ways, ChunkStore& store,
+                                            NewContents& contents, std::span<const Claim> claims) {
+  const std::vector<Dataset>& datasets = contents.catalogue.datasets;
+  PENSTOCK_ASSIGN(auto errors, allowed_errors(file.target.comm, ways, store, claims));
+  std::vector<Encoding> encodings(datasets.size());
+  PENSTOCK_TRY(agree(file.target.comm, guarded([&]() -> Status {
+                       for (size_t d = 0; d < datasets.size(); ++d) {
+                         const EncodingWay& way = ways[d];
+                         if (way.codec == nullptr) continue;
+                         const Dims& chunk = store.tiles(static_cast<int>(d)).extents();
+                         const CodecUse use{datasets[d].type, chunk,
+                                            static_cast<int>(way.settings.integer("compression_level")), errors[d].most};
+                         encodings[d] = {chunk, errors[d].filters, 0, {}};
+                         if (!encodings[d].used()) encodings[d].filters = way.codec->filters(use);
+                         PENSTOCK_TRY(store.encode_by(d, *way.codec, use, encodings[d].filters));
+                       }
+                       note_errors(errors, file.source.has_value(), contents.catalogue);
+                       return {};
+                     })));
+  return encodings;
+}
+
+Result<Moved> encode_puts(const Opened& file, const NewContents& contents, bool keep, ChunkStore& store, std::span<const Claim> claims, PhaseTimes& phases) {
   PhaseTimes own;
   Job job;
   job.direction = Direction::write;
@@ -236,7 +203,7 @@ Result<Moved> encode_puts(const Opened& file, const Limits& limits, const NewCon
   job.phases = &own;
   for (const Tiled& one : store.tiled())  // shares of ranks meet between chunks
     if (one.tiles) job.block = std::max(job.block, round_up(one.tiles->bytes(), direct_alignment));
-  auto moved = move_tiles(job, store.tiled(), claims, {bytes_of_rank, limits.memory_bytes});
+  auto moved = move_tiles(job, store.tiled(), claims, {bytes_of_rank, file.plan.settings.integer("memory_bytes")});
   phases[Phase::read] += own[Phase::read];
   phases[Phase::exchange] += own[Phase::exchange];
   phases[Phase::pack] += own[Phase::pack] + own[Phase::write];  // what wrote was the codec
@@ -284,6 +251,8 @@ Status encode_kept(const Communicator& comm, ChunkStore& store) {
                  for (size_t i = share(comm->rank()); i < share(comm->rank() + 1); ++i) {
                    tile.resize(static_cast<size_t>(store.tile_bytes(missing[i])));
                    comm->working(0);
+                   PENSTOCK_ASSIGN(const bool taken, store.take_old(missing[i]));
+                   if (taken) continue;
                    PENSTOCK_TRY(store.read_old(missing[i], tile));
                    PENSTOCK_TRY(store.add(missing[i], tile));
                  }
@@ -351,15 +320,9 @@ void claim_bytes(std::span<const Claim> claims, std::span<const int64_t> before,
 
 Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   Encoded encoded;
-  const Limits limits(file.plan.settings);
-  const std::vector<Dataset>& datasets = contents.catalogue.datasets;
-  const std::vector<Wanted> wanted = wanted_of(file.plan, limits, contents);
-  if (std::ranges::none_of(wanted, [](const Wanted& settings) { return settings.has_value(); })) return encoded;
+  PENSTOCK_ASSIGN(const std::vector<EncodingWay> ways, choose_ways(file, contents));
+  if (std::ranges::none_of(ways, [](const EncodingWay& way) { return way.codec != nullptr; })) return encoded;
   const Communicator& comm = file.target.comm;
-  std::vector<bool> cut(datasets.size());
-  for (size_t d = 0; d < datasets.size(); ++d) cut[d] = wanted[d].has_value();
-  PENSTOCK_ASSIGN(const std::vector<Dims> within,
-                  chunks_within_blocks(comm, datasets, cut, contents.claims, limits.chunk_bytes));
   const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
   ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage,
                    comm->threads_allowed() ? cores_of_rank(comm->node_size()) : 1);
@@ -367,16 +330,19 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   {
     PhaseTimer timer(file.report.phases, Phase::pack);
     PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                         PENSTOCK_ASSIGN(encoded.encodings, begin(file, limits, store, datasets, wanted, within));
-                         PENSTOCK_TRY(collect(file.target, contents, store, own));
-                         // In a partial file another rank may have put the same elements.
+                         cut(ways, store, contents);
+                         return collect(file.target, contents, store, own);
+                       })));
+    PENSTOCK_ASSIGN(encoded.encodings, make_encoders(file, ways, store, contents, own.claims));
+    // In a partial file another rank may have put the same elements.
+    PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
                          return contents.options.partial ? Status() : encode_own(comm, store, own.claims);
                        })));
   }
   Moved moved;
   PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
                        PENSTOCK_ASSIGN(
-                           moved, encode_puts(file, limits, contents, keep, store, own.claims, file.report.phases));
+                           moved, encode_puts(file, contents, keep, store, own.claims, file.report.phases));
                        return {};
                      })));
   int64_t held = moved.memory_peak + own.bytes;

@@ -9,8 +9,10 @@
 #include "core/access/here.hpp"
 #include "core/access/record.hpp"
 #include "core/base/crc64.hpp"
+#include "core/commit/errors.hpp"
 #include "core/commit/moving.hpp"
 #include "core/commit/proof.hpp"
+#include "core/methods/dataset_options.hpp"
 
 namespace penstock {
 namespace {
@@ -23,9 +25,10 @@ const Record::Sums* published_sums(const Published& file, const Record& record, 
   return sums != nullptr && cut.elements % sums->block_elements == 0 ? sums : nullptr;
 }
 
-// The record is not in its own sums.
+// Of what was put. The record is not in its own sums.
 bool has_sums(const CommitSums& sums, size_t dataset) {
-  return (sums.summed.empty() || sums.summed[dataset]) && sums.cuts[dataset].count > 0;
+  return (sums.summed.empty() || sums.summed[dataset]) && (sums.encoded.empty() || !sums.encoded[dataset]) &&
+         sums.cuts[dataset].count > 0;
 }
 
 // DATASETS are those of CONTENTS, which may have given them away.
@@ -84,10 +87,13 @@ int64_t nanoseconds_now() {
 
 }  // namespace
 
-void plan_sums(const Target& target, const Settings& settings, NewContents& contents) {
+void plan_sums(const Target& target, const Plan& plan, NewContents& contents) {
   CommitSums& sums = contents.sums;
-  sums.wanted = !target.method.folders && settings.word("checksums") != "none";
+  sums.wanted = !target.method.folders && plan.settings.word("checksums") != "none";
   if (!sums.wanted) return;
+  sums.lossy = allows_errors(plan.settings) || std::ranges::any_of(contents.dataset_options, [&](const auto& own) {
+                 return allows_errors(encoding_settings(plan, own.second));
+               });
   int64_t total = 0;
   for (const Dataset& dataset : contents.catalogue.datasets) total += bytes(dataset);
   sums.cuts = cut_blocks(contents.catalogue);
@@ -127,7 +133,7 @@ Status find_summed(const Target& target, const Published* file, const Tiling& ti
 
 std::span<uint64_t> sum_at_once(NewContents& contents) {
   CommitSums& sums = contents.sums;
-  sums.added_up = sums.wanted && sums.early && !contents.options.supplied;
+  sums.added_up = sums.wanted && sums.early && !contents.options.supplied && !sums.lossy;
   if (!sums.added_up) return {};
   sum_claims(contents.catalogue.datasets, contents);
   return sums.sums;

@@ -25,8 +25,10 @@ struct CommitSums {
   bool early = false;           // computed and written before the data moves; else concurrently, in a thread if allowed
   bool in_file = false;         // as a dataset; else in the index of a set
   bool added_up = false;        // SUMS are of all ranks
+  bool lossy = false;           // the plan allows errors: what is stored is known only when it is encoded
   std::vector<BlockCut> cuts;   // of each dataset
   std::vector<bool> summed;     // the same on all ranks; false if puts may overlap or leave holes
+  std::vector<bool> encoded;    // those whose encoder adds to SUMS what readers will see; empty: none
   std::vector<uint64_t> sums;   // linear; of this rank, then of all
   std::vector<uint64_t> words;  // rank 0: the record as stored in the file
   int64_t committed_at = 0;
@@ -34,7 +36,7 @@ struct CommitSums {
 };
 
 // Local. Cuts the datasets of CONTENTS into blocks; if the record is a dataset, adds it. Claims are not numbered yet.
-void plan_sums(const Target& target, const Settings& settings, NewContents& contents);
+void plan_sums(const Target& target, const Plan& plan, NewContents& contents);
 // Collective. Finds the datasets that have sums, by the TILING and claims of CONTENTS and what is kept of FILE, which
 // may be null.
 Status find_summed(const Target& target, const Published* file, const Tiling& tiling, NewContents& contents);

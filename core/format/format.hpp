@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,12 @@ struct Stored {
   int64_t bytes = 0;
 };
 
+// A chunk as it lies in the file.
+struct StoredChunk {
+  std::vector<std::byte> bytes;
+  uint32_t skipped = 0;  // bit i: filter i was not applied
+};
+
 // A dataset that only its format's library can read, open on this rank.
 class ForeignDataset {
  public:
@@ -28,6 +35,10 @@ class ForeignDataset {
   virtual Stored stored() const = 0;
   // The elements of BOX in row-major order, converted to the dataset's type.
   virtual Status read(const Box& box, std::span<std::byte> out) = 0;
+  // The chunk whose first element is START, as it is. Nothing if it is not there, or has more than MOST bytes.
+  virtual Result<std::optional<StoredChunk>> read_chunk(const Dims& /*start*/, int64_t /*most*/) {
+    return std::optional<StoredChunk>();
+  }
 };
 
 // All functions are local (rank 0 calls them; for a set each rank lays out its own part). They keep no state.

@@ -2,8 +2,11 @@
 #include "core/hdf5/definitions.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "core/base/link.hpp"
 #include "core/hdf5/decoding.hpp"
@@ -11,27 +14,59 @@
 namespace penstock::hdf5 {
 namespace {
 
-struct Filter {
+struct KnownFilter {
   H5Z_filter_t number;
   std::string_view name;
 };
 
-constexpr H5Z_filter_t lzf = 32000;
+constexpr H5Z_filter_t lzf = 32000, blosc = 32001, zfp = 32013, zstandard = 32015, blosc2 = 32026;
 
 // The common filters, by their numbers in The HDF Group's registry.
-constexpr Filter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
-                            {H5Z_FILTER_SHUFFLE, "shuffle"},
-                            {H5Z_FILTER_FLETCHER32, "fletcher32"},
-                            {H5Z_FILTER_SZIP, "szip"},
-                            {307, "bzip2"},
-                            {lzf, "LZF"},
-                            {32001, "Blosc"},
-                            {32004, "LZ4"},
-                            {32008, "bitshuffle"},
-                            {32013, "ZFP"},
-                            {32015, "Zstandard"},
-                            {32024, "SZ3"},
-                            {32026, "Blosc2"}};
+constexpr KnownFilter usual[] = {{H5Z_FILTER_DEFLATE, "deflate"},
+                                 {H5Z_FILTER_SHUFFLE, "shuffle"},
+                                 {H5Z_FILTER_FLETCHER32, "fletcher32"},
+                                 {H5Z_FILTER_SZIP, "szip"},
+                                 {307, "bzip2"},
+                                 {lzf, "LZF"},
+                                 {blosc, "Blosc"},
+                                 {32004, "LZ4"},
+                                 {32008, "bitshuffle"},
+                                 {zfp, "ZFP"},
+                                 {zstandard, "Zstandard"},
+                                 {32024, "SZ3"},
+                                 {blosc2, "Blosc2"}};
+
+// Of Blosc, 1 and 2: behind four other values the level, the shuffle and the method.
+std::string blosc_details(std::span<const unsigned> values) {
+  constexpr std::string_view shuffles[] = {"", " shuffle", " bitshuffle"};
+  constexpr std::string_view methods[] = {" blosclz", " lz4", " lz4hc", " snappy", " zlib", " zstd"};
+  std::string text;
+  if (values.size() > 5 && values[5] < std::size(shuffles)) text += shuffles[values[5]];
+  if (values.size() > 6 && values[6] < std::size(methods)) text += methods[values[6]];
+  return values.size() > 4 ? text + " " + std::to_string(values[4]) : text;
+}
+
+// Of ZFP: the last twelve of the header's first 96 bits say what it limits; an error is a power of two.
+std::string zfp_details(std::span<const unsigned> values) {
+  constexpr unsigned reversible = 2176, first = reversible + 1, last = 4094;
+  constexpr int least_exponent = -1074;
+  const unsigned mode = values.size() > 3 ? values[3] >> 20U : 0;
+  if (mode == reversible) return " reversible";
+  if (mode < first || mode > last) return "";
+  return fmt::format(" error {:.6g}", std::ldexp(1.0, least_exponent + static_cast<int>(mode - first)));
+}
+
+// What people choose: a level, or how it loses.
+std::string details(H5Z_filter_t filter, std::span<const unsigned> values) {
+  switch (filter) {
+    case H5Z_FILTER_DEFLATE:
+    case zstandard: return values.empty() ? "" : " " + std::to_string(values[0]);
+    case blosc:
+    case blosc2: return blosc_details(values);
+    case zfp: return zfp_details(values);
+    default: return "";
+  }
+}
 
 // "32015 (Zstandard)".
 std::string filter_name(H5Z_filter_t filter, std::string_view stored) {
@@ -220,17 +255,26 @@ Status check_inside(hid_t creation, const std::string& path) {
   return {};
 }
 
-std::vector<std::string> filter_names(hid_t creation) {
-  constexpr H5Z_filter_t zstandard = 32015;
-  std::vector<std::string> names;
+std::vector<Filter> filters_of(hid_t creation) {
+  constexpr size_t most = 64;  // values: more than any filter that we write has
+  std::vector<Filter> filters;
   for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
-    unsigned flags = 0, config = 0, value = 0;
-    size_t values = 1;
-    const H5Z_filter_t filter =
-        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, &value, 0, nullptr, &config);
-    const auto* known = std::ranges::find(usual, filter, &Filter::number);
-    std::string& name = names.emplace_back(known == std::end(usual) ? std::to_string(filter) : known->name);
-    if ((filter == H5Z_FILTER_DEFLATE || filter == zstandard) && values > 0) name += " " + std::to_string(value);
+    unsigned flags = 0, config = 0;
+    size_t count = most;
+    std::vector<unsigned> values(most);
+    const H5Z_filter_t id =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &count, values.data(), 0, nullptr, &config);
+    values.resize(std::min(count, most));
+    filters.push_back({id, std::move(values)});
+  }
+  return filters;
+}
+
+std::vector<std::string> filter_names(hid_t creation) {
+  std::vector<std::string> names;
+  for (const auto& [id, values] : filters_of(creation)) {
+    const auto* known = std::ranges::find(usual, id, &KnownFilter::number);
+    names.push_back((known == std::end(usual) ? std::to_string(id) : std::string(known->name)) + details(id, values));
   }
   return names;
 }

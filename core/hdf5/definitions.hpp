@@ -10,6 +10,7 @@
 
 #include "core/hdf5/handles.hpp"
 #include "core/model/catalogue.hpp"
+#include "core/model/encoding.hpp"
 
 namespace penstock::hdf5 {
 
@@ -43,6 +44,8 @@ struct VirtualSource {
 Result<std::vector<VirtualSource>> virtual_sources(hid_t creation);
 // The filters of CREATION, as applied: "shuffle", "deflate 4", "32099".
 std::vector<std::string> filter_names(hid_t creation);
+// The same as numbers, with their values.
+std::vector<Filter> filters_of(hid_t creation);
 // Code::unsupported if the storage that CREATION describes needs a filter that the library does not have, or another
 // file that does not exist.
 Status check_sources(hid_t creation, const std::string& path);

@@ -1,34 +1,54 @@
 // Filters: HDF5's table of them, whose functions know neither their number nor any data of ours.
 #include "core/hdf5/filters.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/base/guarded.hpp"
 
 namespace penstock::hdf5 {
 namespace {
 
-constexpr size_t most = 4;
+constexpr size_t most = 8;
 std::array<FilterDecoder, most> offered;
 std::array<bool, most> registered{};
 std::mutex offering;
-thread_local size_t shortest = 0;  // that a chunk may be
+
+// What a chunk may be while a Decoding lives, in bytes. Filters before ours may have made it a little larger.
+struct Bounds {
+  size_t shortest = 0;
+  size_t longest = UINT32_MAX;  // of any chunk in HDF5
+};
+thread_local Bounds bounds;
 
 // HDF5's contract: 0 is a failure, else *BUFFER holds so many bytes, and the old one is freed.
 template <size_t slot>
-size_t run(unsigned flags, size_t, const unsigned*, size_t bytes, size_t* size, void** buffer) {
+size_t run(unsigned flags, size_t count, const unsigned* values, size_t bytes, size_t* size, void** buffer) {
   if ((flags & H5Z_FLAG_REVERSE) == 0) return 0;
-  const auto decoded = offered[slot].decode({static_cast<const std::byte*>(*buffer), bytes});
-  if (!decoded.ok() || decoded->size() < shortest) return 0;
-  void* made = H5allocate_memory(decoded->size(), false);
+  std::vector<std::byte> decoded;
+  const Status status = guarded([&]() -> Status {
+    PENSTOCK_ASSIGN(decoded, offered[slot].decode(
+                                 {{static_cast<const std::byte*>(*buffer), bytes}, {values, count}, bounds.longest}));
+    return {};
+  });
+  if (!status.ok() || decoded.empty() || decoded.size() < bounds.shortest) return 0;
+  void* made = H5allocate_memory(decoded.size(), false);
   if (made == nullptr) return 0;
-  std::memcpy(made, decoded->data(), decoded->size());
+  std::memcpy(made, decoded.data(), decoded.size());
   H5free_memory(*buffer);
   *buffer = made;
-  return *size = decoded->size();
+  return *size = decoded.size();
 }
 
-constexpr std::array<H5Z_func_t, most> functions{&run<0>, &run<1>, &run<2>, &run<3>};
+template <size_t... slots>
+constexpr std::array<H5Z_func_t, most> functions_of(std::index_sequence<slots...>) {
+  return {&run<slots>...};
+}
+constexpr std::array<H5Z_func_t, most> functions = functions_of(std::make_index_sequence<most>());
 
 }  // namespace
 
@@ -77,10 +97,11 @@ Decoding::Decoding(hid_t creation, size_t element_bytes) {
   hsize_t extents[H5S_MAX_RANK];
   const int rank = H5Pget_layout(creation) == H5D_CHUNKED ? H5Pget_chunk(creation, H5S_MAX_RANK, extents) : 0;
   if (rank <= 0) return;
-  shortest = element_bytes;
-  for (int i = 0; i < rank; ++i) shortest *= extents[i];
+  size_t size = element_bytes;
+  for (int i = 0; i < rank; ++i) size *= extents[i];
+  bounds = {size, std::min<size_t>(2 * size + (64 << 10), UINT32_MAX)};
 }
 
-Decoding::~Decoding() { shortest = 0; }
+Decoding::~Decoding() { bounds = {}; }
 
 }  // namespace penstock::hdf5

@@ -9,9 +9,10 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr uint64_t fill_old = 4, fill = 5, layout = 8, continuation = 16;
+constexpr uint64_t fill_old = 4, fill = 5, layout = 8, filters = 11, continuation = 16;
 constexpr uint64_t compact_layout = 0, chunked_layout = 2, virtual_layout = 3;
 constexpr uint64_t usual_bytes = 1024;  // hold most headers
+constexpr uint64_t checksum_bytes = 4;
 
 bool begins(Bytes bytes, std::string_view signature) {
   return bytes.size() >= signature.size() &&
@@ -41,10 +42,11 @@ class Reader {
     add_part({address + begin, size});
     for (size_t i = 0; i < parts_.size(); ++i) {
       const Part part = parts_[i];
+      checked_ = i == 0 ? Part{address, begin + size + checksum_bytes} : part;
       if (i == 0 && begin + size <= start->size())
-        read_messages(Bytes(*start).subspan(begin, size));
+        read_messages(Bytes(*start).subspan(begin, size), part.address);
       else if (const auto bytes = file_.read(part.address, part.bytes); bytes.ok())
-        read_messages(*bytes);
+        read_messages(*bytes, part.address);
     }
     return std::move(header_);
   }
@@ -54,7 +56,9 @@ class Reader {
     uint64_t address, bytes;
   };
 
-  void read_messages(Bytes bytes) {
+  // BYTES, at ADDRESS.
+  void read_messages(Bytes bytes, uint64_t address) {
+    const uint64_t end = address + bytes.size();
     if (is_new_ && begins(bytes, "OCHK")) bytes = bytes.subspan(4);
     const size_t head = is_new_ ? (has_order_ ? 6 : 4) : 8;
     while (bytes.size() >= head) {
@@ -63,14 +67,15 @@ class Reader {
       if (size > bytes.size() - head) return;
       const bool is_shared = (number(bytes, is_new_ ? 3 : 4, 1) & 2) != 0;
       if (!is_shared)
-        read_message(type, bytes.subspan(head, size));
+        read_message(type, bytes.subspan(head, size), end - bytes.size() + head);
       else if (type == fill_old || type == fill)
         header_.fill_elsewhere = true;
       bytes = bytes.subspan(head + size);
     }
   }
 
-  void read_message(uint64_t type, Bytes bytes) {
+  // BYTES are at PLACE.
+  void read_message(uint64_t type, Bytes bytes, uint64_t place) {
     const size_t address = file_.address_bytes, length = file_.length_bytes;
     if (type == continuation && bytes.size() >= address + length)
       add_part({number(bytes, 0, address), number(bytes, address, length)});
@@ -80,6 +85,24 @@ class Reader {
       add_fill(bytes, 0);
     else if (type == fill && bytes.size() >= 2)
       read_fill(bytes);
+    else if (type == filters && is_new_)
+      read_filters(bytes, place);
+  }
+
+  void read_filters(Bytes bytes, uint64_t place) {
+    constexpr uint64_t with_name = 256;
+    if (bytes.size() < 2 || number(bytes, 0, 1) != 2) return;
+    FilterList list{checked_.address, checked_.bytes, {}};
+    size_t at = 2;
+    for (uint64_t left = number(bytes, 1, 1); left > 0; --left) {
+      if (bytes.size() < at + 8) return;
+      list.numbers.push_back(place + at - checked_.address);
+      const bool has_name = number(bytes, at, 2) >= with_name;
+      const size_t name = has_name ? number(bytes, at + 2, 2) : 0;
+      at += has_name ? 4 : 2;
+      at += 4 + name + 4 * number(bytes, at + 2, 2);
+    }
+    header_.filters = std::move(list);
   }
 
   void read_layout(Bytes bytes) {
@@ -123,6 +146,7 @@ class Reader {
   const StoredBytes& file_;
   bool is_new_ = false, has_order_ = false;
   std::vector<Part> parts_;
+  Part checked_{};  // the current one, with its signature and checksum
   uint64_t parts_bytes_ = 0;
   ObjectHeader header_;
 };

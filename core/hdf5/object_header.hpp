@@ -5,11 +5,18 @@
 
 namespace penstock::hdf5 {
 
+// The part of a new header that has its list of filters, with the checksum at its end.
+struct FilterList {
+  uint64_t address = 0, bytes = 0;
+  std::vector<size_t> numbers;  // where in the part the number of each filter is, in two bytes
+};
+
 struct ObjectHeader {
   uint64_t compact_bytes = ~uint64_t{0};      // how many of a compact dataset are in the header, as it says
   bool is_cut = false;                        // the header has fewer
   uint64_t chunk_index = ~uint64_t{0};        // the address of a chunked dataset's B-tree of version 1
   bool fill_elsewhere = false;                // a fill value is stored with another object
+  FilterList filters;                         // of a header in the new form, if its list is, too
   std::vector<HeapElement> mappings;          // of a virtual dataset; LENGTH is not used
   std::vector<std::vector<std::byte>> fills;  // its fill values, as stored
 };

@@ -55,6 +55,26 @@ TEST_F(ObjectHeaders, AVirtualLayoutNamesItsMapping) {
   EXPECT_FALSE(layout(header).ok());  // no heap is there
 }
 
+TEST_F(ObjectHeaders, FiltersHaveTheirNumbersWhereTheListSays) {
+  const Text shuffle = little(2, 2) + little(0, 2) + little(1, 2) + little(8, 4);
+  const Text named = little(32015, 2) + little(4, 2) + little(1, 2) + little(1, 2) + "zstd" + little(3, 4);
+  const Text unnamed = little(65535, 2) + little(0, 2) + little(1, 2) + little(0, 2);
+  const Text bytes = new_header(message(8, virtual_data) + message(11, Text("\2\3", 2) + shuffle + named + unnamed));
+  const FilterList list = read("before" + bytes + "sums", 6).filters;
+  EXPECT_EQ(list.address, 6u);
+  EXPECT_EQ(list.bytes, bytes.size() + 4);
+  ASSERT_EQ(list.numbers.size(), 3u);
+  EXPECT_EQ(bytes.substr(list.numbers[0], 2), little(2, 2));
+  EXPECT_EQ(bytes.substr(list.numbers[1], 2), little(32015, 2));
+  EXPECT_EQ(bytes.substr(list.numbers[2], 2), little(65535, 2));
+}
+
+TEST_F(ObjectHeaders, ListsOfFiltersThatAreCutHaveNone) {
+  const Text list = Text("\2\2", 2) + little(32015, 2) + little(40, 2) + little(1, 2) + little(1, 2) + "zstd";
+  for (size_t size = 0; size <= list.size(); ++size)
+    EXPECT_TRUE(read(new_header(message(11, list.substr(0, size)))).filters.numbers.empty()) << size;
+}
+
 // Their second byte is the number of dimensions, not the kind of layout.
 TEST_F(ObjectHeaders, OldContiguousLayoutsOfThreeDimensionsAreNotVirtual) {
   const Text contiguous = Text("\1\3\1\0\0\0\0\0", 8) + little(2048, 8) + little(4, 4) + little(4, 4) + little(4, 4);

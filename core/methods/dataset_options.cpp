@@ -17,7 +17,9 @@ constexpr std::string_view as_plan = "plan";
 
 // Options that override parameters of the plan, where a codec is named.
 constexpr std::pair<std::string_view, std::string_view> overrides[] = {{"compression", "compression"},
-                                                                       {"level", "compression_level"}};
+                                                                       {"level", "compression_level"},
+                                                                       {"max_error", "max_error"},
+                                                                       {"max_relative_error", "max_relative_error"}};
 
 const Parameter& common_parameter(std::string_view name) {
   return *std::ranges::find(vocabulary().common->parameters, name, &Parameter::name);
@@ -34,7 +36,9 @@ Descriptor make_descriptor() {
            {"scale", Parameter::Type::text, "a number", "1", "stored is (value - offset) / scale; readers multiply"},
            {"offset", Parameter::Type::text, "a number", "0", "stored is (value - offset) / scale; readers add"},
            {"compression", Parameter::Type::choice, codecs, as_plan, "the codec, or none"},
-           {"level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"}},
+           {"level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"},
+           {"max_error", Parameter::Type::text, "a number", "0", "of compression=zfp, as in a plan"},
+           {"max_relative_error", Parameter::Type::text, "a number below 1", "0", "of compression=zfp, as in a plan"}},
           ""};
 }
 
@@ -78,8 +82,11 @@ Result<DatasetOptions> parse_dataset_options(std::string_view text, const Plan& 
   DatasetOptions options{text_of(settings), {}};
   PENSTOCK_ASSIGN(options.precision, precision_of(settings));
   const std::string& codec = settings.word("compression");
-  if (settings.integer("level") > 0 && (codec == as_plan || codec == "none"))
-    return Status(Code::invalid, fmt::format("level={}: name the codec too, compression=...", settings.word("level")));
+  if (codec == as_plan || codec == "none")
+    for (const std::string_view name : {"level", "max_error", "max_relative_error"})
+      if (settings.word(name) != "0")
+        return Status(Code::invalid,
+                      fmt::format("{}={}: name the codec too, compression=...", name, settings.word(name)));
   if (codec == as_plan) return options;
   if (!plan.engine.empty())
     return Status(Code::unsupported, fmt::format("compression={}: engine {} stores all datasets in the way that its "

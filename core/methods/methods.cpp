@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -57,6 +58,10 @@ Descriptor make_common() {
        {"compression", Parameter::Type::choice, compressions(), "none",
         "the codec for datasets of 64 KiB and more, in chunks that any HDF5 reads (format hdf5, placement single)"},
        {"compression_level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"},
+       {"max_error", Parameter::Type::text, "a number", "0",
+        "of compression=zfp: how far a stored f32 or f64 may be from what was put; 0: it is the same"},
+       {"max_relative_error", Parameter::Type::text, "a number below 1", "0",
+        "the same as a share of the largest absolute value of the dataset"},
        {"chunk_bytes", Parameter::Type::bytes, "64", "1MiB", "of a compressed chunk, at most, before it is encoded"},
        keep_bits,
        {"preallocate", Parameter::Type::boolean, "true|false", "true", "allocate a file's blocks before writing it"},
@@ -145,14 +150,34 @@ namespace {
 
 constexpr int64_t max_chunk_bytes = 1 << 30;  // HDF5's are below 4 GiB
 
+// CODEC: null for none.
+Status check_errors(const Settings& settings, const Codec* codec) {
+  constexpr std::string_view names[] = {"max_error", "max_relative_error"};
+  for (const std::string_view name : names) {
+    const std::string& text = settings.word(name);
+    const auto value = parse_number<double>(text);
+    const bool relative = name == names[1];
+    if (!value || !std::isfinite(*value) || *value < 0 || (relative && *value >= 1))
+      return {Code::invalid, fmt::format("{}={}: a number is needed that is 0 or above{}", name, text,
+                                         relative ? ", and below 1" : "")};
+    if (*value > 0 && (codec == nullptr || !codec->lossy()))
+      return {Code::invalid, fmt::format("{}={} needs compression=zfp: other codecs have no error", name, text)};
+  }
+  if (settings.real(names[0]) > 0 && settings.real(names[1]) > 0)
+    return {Code::invalid, "max_error and max_relative_error exclude each other: name one"};
+  return {};
+}
+
 }  // namespace
 
 Status check_compression(const Plan& plan, const Settings& settings) {
   const std::string& word = settings.word("compression");
-  if (word == "none") return {};
-  const Codec& codec = *find_codec(word);
-  if (!codec.describe().missing.empty())
-    return {Code::unsupported, fmt::format("compression={} is not built: {}", word, codec.describe().missing)};
+  const Codec* chosen = find_codec(word);
+  if (chosen != nullptr && !chosen->describe().missing.empty())
+    return {Code::unsupported, fmt::format("compression={} is not built: {}", word, chosen->describe().missing)};
+  PENSTOCK_TRY(check_errors(settings, chosen));
+  if (chosen == nullptr) return {};
+  const Codec& codec = *chosen;
   if (!find_format(plan.format)->encodes())
     return {Code::unsupported,
             fmt::format("format {} stores numbers as they are: compression={} needs format hdf5", plan.format, word)};
@@ -160,7 +185,10 @@ Status check_compression(const Plan& plan, const Settings& settings) {
     return {Code::unsupported, fmt::format("compression={} needs placement=single, not {}", word, plan.placement)};
   if (settings.integer("chunk_bytes") > max_chunk_bytes)
     return {Code::invalid, fmt::format("chunk_bytes={}: at most 1 GiB", settings.integer("chunk_bytes"))};
-  if (const int64_t level = settings.integer("compression_level"); level > codec.max_level())
+  const int64_t level = settings.integer("compression_level");
+  if (level > 0 && codec.max_level() == 0)
+    return {Code::invalid, fmt::format("compression_level={}: {} has no levels", level, word)};
+  if (level > codec.max_level())
     return {Code::invalid, fmt::format("compression_level={}: {} has levels up to {}", level, word, codec.max_level())};
   return {};
 }

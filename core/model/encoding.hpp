@@ -16,13 +16,22 @@ namespace penstock {
 struct Filter {
   int id = 0;
   std::vector<unsigned> values;
+
+  friend bool operator==(const Filter&, const Filter&) = default;
+};
+
+// A chunk as a filter left it, from a file that nobody vouches for.
+struct FilteredChunk {
+  std::span<const std::byte> bytes;
+  std::span<const unsigned> values;  // of the filter
+  size_t most = 0;                   // what decodes to more bytes is damaged
 };
 
 // Undoes the filter of number ID. DECODE returns all bytes of a chunk. Any thread.
 struct FilterDecoder {
   int id = 0;
   const char* name = "";
-  Result<std::vector<std::byte>> (*decode)(std::span<const std::byte> encoded) = nullptr;
+  Result<std::vector<std::byte>> (*decode)(const FilteredChunk& chunk) = nullptr;
 };
 
 // Of a chunk.

@@ -104,6 +104,15 @@ std::vector<std::byte> encode(const Contents& contents) {
     out.text(name);
     out.dims(chunk);
   }
+  out.value(std::ssize(contents.filters));
+  for (const auto& [name, filters] : contents.filters) {
+    out.text(name);
+    out.value(std::ssize(filters));
+    for (const auto& [id, values] : filters) {
+      out.value(id);
+      out.list(std::span<const unsigned>(values));
+    }
+  }
   out.value(std::ssize(contents.lost));
   for (const Contents::Lost& lost : contents.lost) {
     out.value(lost.part);
@@ -144,6 +153,13 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     std::string name = in.text();
     contents.chunks.emplace(std::move(name), in.dims());
+  }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    std::vector<Filter>& filters = contents.filters[in.text()];
+    for (auto k = in.value<int64_t>(); k > 0 && in.ok(); --k) {
+      const auto id = in.value<int>();
+      filters.push_back({id, in.list<unsigned>()});
+    }
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     Contents::Lost& lost = contents.lost.emplace_back();

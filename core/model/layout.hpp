@@ -82,6 +82,7 @@ struct Contents {
   std::vector<std::vector<StoredBlock>> blocks;  // for each dataset; none: only its library can read it
   std::vector<bool> foreign;                     // for each dataset: chunked, filtered, compact or of another type
   std::map<std::string, Dims> chunks;  // chunk extents of chunked foreign datasets, whose chunks are read whole
+  std::map<std::string, std::vector<Filter>> filters;  // of those CHUNKS whose elements are as we write them
   std::string left_out;  // the first item in the file that a catalogue cannot hold unchanged; "" if there is none
   std::vector<std::string> unread;  // all omitted items, by name and with the reason, up to some number
   // The first item that is presented in another form than stored, also in a copy; "" if there is none.

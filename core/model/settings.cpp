@@ -56,6 +56,7 @@ const std::string& Settings::word(std::string_view name) const {
 }
 bool Settings::boolean(std::string_view name) const { return word(name) == "true"; }
 int64_t Settings::integer(std::string_view name) const { return parse_number<int64_t>(word(name)).value_or(0); }
+double Settings::real(std::string_view name) const { return parse_number<double>(word(name)).value_or(0); }
 
 Result<std::map<std::string, std::string>> split_parameters(std::string_view text) {
   std::map<std::string, std::string> parameters;

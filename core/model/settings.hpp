@@ -19,6 +19,7 @@ class Settings {
   // All parameters of the chosen format, placement and transport, or engine, are set; others read as 0, false and "".
   int64_t integer(std::string_view name) const;
   bool boolean(std::string_view name) const;
+  double real(std::string_view name) const;  // of a text
   const std::string& word(std::string_view name) const;
   const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
 

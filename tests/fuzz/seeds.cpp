@@ -7,6 +7,7 @@
 #include <penstock/file.hpp>
 #include <penstock/stream.hpp>
 
+#include "core/codec/codec.hpp"
 #include "core/container/header.hpp"
 #include "core/model/checksums.hpp"
 #include "core/plan/wisdom.hpp"
@@ -92,6 +93,29 @@ void add_record(const fs::path& folder) {
   write(folder / "record" / "empty", text_of(encode(Record{})));
 }
 
+// As tests/fuzz/chunk.cpp takes them, by each codec that has a decoder.
+Status add_chunks(const fs::path& folder) {
+  std::vector<double> numbers(256);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1 + 1e-3 * static_cast<double>(i % 100);
+  char number = 0;
+  for (const Codec* codec : codecs()) {
+    if (codec->decoders().empty()) continue;
+    for (const double max_error : {0.0, 1e-6}) {
+      const CodecUse use{{Kind::f64}, {4, 8, 8}, 0, max_error};
+      const std::vector<unsigned> values = codec->filters(use).back().values;
+      PENSTOCK_ASSIGN(const auto encoder, codec->encoder(use));
+      std::vector<std::byte> chunk(numbers.size() * sizeof numbers[0]);
+      PENSTOCK_ASSIGN(const EncodedSize made, encoder->encode(std::as_bytes(std::span(numbers)), chunk));
+      chunk.resize(static_cast<size_t>(made.bytes));
+      const std::string head{number, static_cast<char>(values.size())};
+      write(folder / "chunk" / fmt::format("{}-{}", codec->describe().name, max_error),
+            head + std::string(text_of(values)) + std::string(text_of(chunk)));
+    }
+    ++number;
+  }
+  return {};
+}
+
 void add_words(const fs::path& folder) {
   int number = 0;
   for (const char* text :
@@ -172,6 +196,7 @@ Status fill(const fs::path& folder, const fs::path& scratch) {
   write(folder / "hdf5" / "set", read(scratch / "set.h5"));
   PENSTOCK_TRY(add_streams(folder, scratch));
   add_record(folder);
+  PENSTOCK_TRY(add_chunks(folder));
   add_words(folder);
   write(folder / "described" / "file", described_file());
   for (const int32_t variables : {2, 5})

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import h5py
 import hdf5plugin
@@ -45,16 +47,28 @@ def test_others_read_every_value(tmp_path: Path, more: str) -> None:
         assert fields["rho"].attrs["units"] == "kg m-3"
 
 
-@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,compression_level=19"])
-def test_zstandard_is_read_by_others_and_as_small(tmp_path: Path, more: str) -> None:
-    path, other = make(tmp_path / "a.h5", ":compression=zstd" + more), tmp_path / "other.h5"
-    level = 19 if "level" in more else 1
+# What others make of the same chunks, at a level of theirs.
+THEIRS: dict[str, Callable[[int], Mapping[str, Any]]] = {
+    "zstd": lambda level: {"shuffle": True, **hdf5plugin.Zstd(clevel=level)},
+    "lz4": lambda level: {"shuffle": True, **hdf5plugin.LZ4()},
+    "blosc": lambda level: hdf5plugin.Blosc("lz4", level, hdf5plugin.Blosc.BITSHUFFLE),
+}
+
+
+@pytest.mark.parametrize("more", ["", ",chunk_bytes=4KiB", ",chunk_bytes=512,"])
+@pytest.mark.parametrize(("codec", "levels"), [("zstd", (1, 19)), ("lz4", (1, 9)), ("blosc", (5, 9))])
+def test_other_filters_are_read_by_others_and_as_small(
+    tmp_path: Path, codec: str, levels: tuple[int, int], more: str
+) -> None:
+    level = levels[more.endswith(",")]
+    other = tmp_path / "other.h5"
+    more += f"compression_level={level}" if more.endswith(",") else ""
+    path = make(tmp_path / "a.h5", f":compression={codec}{more}")
     with h5py.File(path) as file, h5py.File(other, "w") as theirs:
         for name, values in (("fields/rho", FIELD), ("noise", NOISE), ("counts", COUNTS)):
-            assert file[name]._filters == {"shuffle": (values.itemsize,), "32015": (level,)}
             np.testing.assert_array_equal(file[name][...], values)
-            same = {"chunks": file[name].chunks, "shuffle": True, **hdf5plugin.Zstd(clevel=level)}
-            theirs.create_dataset(name, data=values, **same)
+            theirs.create_dataset(name, data=values, chunks=file[name].chunks, **THEIRS[codec](level))
+            assert file[name]._filters == theirs[name]._filters
             assert file[name].id.get_storage_size() < 1.02 * theirs[name].id.get_storage_size()
     for one in (path, other):  # our own decoder; it knows no plug-in
         with library.open(one) as mine:
@@ -62,14 +76,41 @@ def test_zstandard_is_read_by_others_and_as_small(tmp_path: Path, more: str) -> 
             np.testing.assert_array_equal(mine["counts"][...], COUNTS)
 
 
-@pytest.mark.parametrize("wrong", [b"", b"x", b"no frame of Zstandard"])
+def test_info_names_the_filters(tmp_path: Path, penstock: Penstock) -> None:
+    for codec, names in (
+        ("zstd", "shuffle and Zstandard 3"),
+        ("lz4", "shuffle and LZ4:"),
+        ("blosc", "Blosc bitshuffle lz4 5"),
+    ):
+        path = make(tmp_path / f"{codec}.h5", f":compression={codec}")
+        assert names in penstock("info", str(path)).stdout
+
+
+def test_whatever_others_write_by_these_filters_is_read(tmp_path: Path) -> None:
+    path, small = tmp_path / "other.h5", FIELD[:9]
+    ways: list[Mapping[str, Any]] = [hdf5plugin.LZ4(nbytes=4000), {"fletcher32": True, **hdf5plugin.LZ4()}]
+    ways += [hdf5plugin.Zstd(clevel=9), {"fletcher32": True, "shuffle": True, **hdf5plugin.Zstd()}]
+    for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd"):
+        ways += [hdf5plugin.Blosc(name, 3, shuffle) for shuffle in (0, 1, 2)]
+    with h5py.File(path, "w") as file:
+        for i, way in enumerate(ways):
+            file.create_dataset(f"f8/{i}", data=small, chunks=(4, 31, 110), **way)
+            file.create_dataset(f"i2/{i}", data=COUNTS.astype(">i2"), chunks=(7001,), **way)
+    with library.open(path) as mine:
+        for i in range(len(ways)):
+            np.testing.assert_array_equal(mine[f"f8/{i}"][...], small)
+            np.testing.assert_array_equal(mine[f"i2/{i}"][...], COUNTS.astype("i2"))
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4", "blosc"])
+@pytest.mark.parametrize("wrong", [b"", b"x", b"nothing that any of them knows"])
 def test_a_chunk_of_the_wrong_length_is_an_error(
-    tmp_path: Path, penstock: Penstock, monkeypatch: pytest.MonkeyPatch, wrong: bytes
+    tmp_path: Path, penstock: Penstock, monkeypatch: pytest.MonkeyPatch, codec: str, wrong: bytes
 ) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
-        whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **hdf5plugin.Zstd())
-        short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **hdf5plugin.Zstd())
+        whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **THEIRS[codec](5))
+        short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **THEIRS[codec](5))
         whole.id.write_direct_chunk((3000,), wrong or short.id.read_direct_chunk((0,))[1])
     # A plug-in makes no such check: one may be loaded in this process, and found by others.
     monkeypatch.setenv("HDF5_PLUGIN_PATH", str(tmp_path))
@@ -77,6 +118,28 @@ def test_a_chunk_of_the_wrong_length_is_an_error(
     done = penstock("convert", str(path), "x.nc", "--only", "x")
     assert done.returncode == 1
     assert "dataset 'x': reading it through HDF5: filter returned failure" in done.stderr
+
+
+CHANGE = """
+import sys, numpy as np, penstock
+with penstock.open(sys.argv[1], "r+", plan=sys.argv[2]) as file:
+    assert file["counts"][7] == 7
+    file["more"] = np.arange(100_000.0)
+"""
+
+
+@pytest.mark.parametrize("codec", list(THEIRS))
+def test_a_plug_in_has_no_say_in_what_is_written(tmp_path: Path, codec: str) -> None:
+    plan = f":compression={codec}"
+    path, changed = make(tmp_path / "a.h5", plan), make(tmp_path / "b.h5", plan)
+    command = [sys.executable, "-c", CHANGE, str(changed), plan]
+    subprocess.run(command, env=os.environ | {"HDF5_PLUGIN_PATH": hdf5plugin.PLUGIN_PATH}, check=True)
+    with h5py.File(path) as file, h5py.File(changed) as other:
+        for name in ("fields/rho", "noise", "counts"):
+            assert other[name]._filters == file[name]._filters
+        assert other["more"]._filters.keys() == file["noise"]._filters.keys()
+        np.testing.assert_array_equal(other["fields/rho"][...], FIELD)
+        np.testing.assert_array_equal(other["more"][...], np.arange(100_000.0))
 
 
 AFTER_READING = """
@@ -121,7 +184,9 @@ def test_it_is_as_small_as_what_h5py_writes(tmp_path: Path) -> None:
             assert mine[name].id.get_storage_size() < 1.05 * theirs[name].id.get_storage_size()
 
 
-@pytest.mark.parametrize(("codec", "filter_"), [("deflate", "gzip"), ("zstd", "32015")])
+@pytest.mark.parametrize(
+    ("codec", "filter_"), [("deflate", "gzip"), ("zstd", "32015"), ("lz4", "32004"), ("blosc", "32001")]
+)
 def test_a_change_keeps_what_is_compressed(tmp_path: Path, codec: str, filter_: str) -> None:
     path = make(tmp_path / "a.h5", f":compression={codec}")
     with library.open(path, "r+", plan=f":compression={codec}") as file:
@@ -163,7 +228,7 @@ def test_zeros_take_no_room_and_replace_what_was_there(tmp_path: Path) -> None:
         assert other["x"].id.get_num_chunks() == -(-400 // other["x"].chunks[0]) - 100 // other["x"].chunks[0] + 1
 
 
-@pytest.mark.parametrize("codec", ["deflate", "zstd"])
+@pytest.mark.parametrize("codec", ["deflate", *THEIRS])
 def test_damage_in_a_chunk_is_found(tmp_path: Path, penstock: Penstock, codec: str) -> None:
     path = make(tmp_path / "a.h5", f":compression={codec}")
     assert penstock("verify", str(path)).returncode == 0
@@ -225,6 +290,39 @@ def test_a_change_keeps_the_chunks_of_others(columns: Path) -> None:
         np.testing.assert_array_equal(file["y"][...], FIELD)
 
 
+def chunks_of(dataset: h5py.Dataset) -> dict[tuple[int, ...], bytes]:
+    infos = [dataset.id.get_chunk_info(i) for i in range(dataset.id.get_num_chunks())]
+    return {info.chunk_offset: dataset.id.read_direct_chunk(info.chunk_offset)[1] for info in infos}
+
+
+def test_chunks_that_stay_are_copied_as_they_are(tmp_path: Path) -> None:
+    """Those of h5py are another zlib's; what was put into one, and what has a new end, is encoded anew."""
+    path = tmp_path / "a.h5"
+    way = {"shuffle": True, "compression": "gzip", "compression_opts": 4}
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=FIELD, chunks=(16, 91, 110), **way)
+        file.create_dataset("grows", data=FIELD[:40], maxshape=(None, 91, 110), chunks=(16, 91, 110), **way)
+        file.create_dataset("filled", shape=(100, 1000), dtype="f8", chunks=(10, 1000), fillvalue=7.5, **way)
+        file["filled"][30:40] = 1
+        before = {name: chunks_of(file[name]) for name in file}
+    with library.open(path, "r+", plan=":compression=deflate") as file:
+        file.partial()
+        file["x"][20, 3] = FIELD[20, 3] + 1
+        file["grows"] = library.block(FIELD[40:], shape=(70, 91, 110), start=(40, 0, 0))
+    expected = FIELD.copy()
+    expected[20, 3] += 1
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["x"][...], expected)
+        np.testing.assert_array_equal(file["grows"][...], FIELD)
+        np.testing.assert_array_equal(file["filled"][:30], np.full((30, 1000), 7.5))
+        np.testing.assert_array_equal(file["filled"][30:40], np.ones((10, 1000)))
+        same = {
+            name: [at[0] for at, chunk in chunks_of(file[name]).items() if before[name].get(at) == chunk]
+            for name in before
+        }
+    assert same == {"x": [0, 32, 48, 64], "grows": [0, 16], "filled": [30]}
+
+
 def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
     with_them, without = make(tmp_path / "a.h5"), make(tmp_path / "b.h5", ":compression=deflate,checksums=none")
     with h5py.File(with_them) as one, h5py.File(without) as two:
@@ -242,7 +340,9 @@ def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
         ("a.h5", ":compression=deflate,compression_level=10", "compression_level=10: deflate has levels up to 9"),
         ("a.h5", ":compression=deflate,chunk_bytes=5GiB", "chunk_bytes=5368709120: at most 1 GiB"),
         ("a.h5", ":compression=zstd,compression_level=23", "compression_level=23: zstd has levels up to 22"),
-        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate|zstd"),
+        ("a.h5", ":compression=lz4,compression_level=13", "compression_level=13: lz4 has levels up to 12"),
+        ("a.h5", ":compression=blosc,compression_level=10", "compression_level=10: blosc has levels up to 9"),
+        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate|zstd|lz4|blosc"),
     ],
 )
 def test_what_is_not_possible_is_said(tmp_path: Path, name: str, plan: str, why: str) -> None:

@@ -43,7 +43,7 @@ class Deflate final : public Codec {
   int max_level() const override { return 9; }
 
   std::vector<Filter> filters(const CodecUse& use) const override {
-    std::vector<Filter> list = Shuffle(use.element_bytes).filters();
+    std::vector<Filter> list = Shuffle(bytes(use.type)).filters();
     list.push_back({deflate_filter, {static_cast<unsigned>(level(use))}});
     return list;
   }
@@ -51,7 +51,7 @@ class Deflate final : public Codec {
   Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const override {
     Compressor compressor(libdeflate_alloc_compressor(level(use)));
     if (!compressor) return Status(Code::memory, "no memory for a compressor");
-    return std::unique_ptr<ChunkEncoder>(std::make_unique<DeflateEncoder>(std::move(compressor), use.element_bytes));
+    return std::unique_ptr<ChunkEncoder>(std::make_unique<DeflateEncoder>(std::move(compressor), bytes(use.type)));
   }
 
  private:

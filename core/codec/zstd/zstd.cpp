@@ -23,7 +23,7 @@ using Context = std::unique_ptr<ZSTD_CCtx, FreeContext>;
 class ZstdEncoder final : public ChunkEncoder {
  public:
   ZstdEncoder(Context context, const CodecUse& use, int level)
-      : context_(std::move(context)), level_(level), shuffle_(use.element_bytes) {}
+      : context_(std::move(context)), level_(level), shuffle_(bytes(use.type)) {}
 
   Result<EncodedSize> encode(std::span<const std::byte> chunk, std::span<std::byte> out) override {
     const std::span<const std::byte> in = shuffle_(chunk);
@@ -38,11 +38,11 @@ class ZstdEncoder final : public ChunkEncoder {
   Shuffle shuffle_;
 };
 
-Result<std::vector<std::byte>> decode(std::span<const std::byte> encoded) {
+Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
+  const std::span<const std::byte> encoded = chunk.bytes;
   const auto damaged = [] { return Status(Code::damaged, "a chunk cannot be decoded by Zstandard"); };
-  constexpr unsigned long long most = uint64_t{1} << 32;  // of a chunk in HDF5
   const unsigned long long bytes = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
-  if (bytes == 0 || bytes >= most) return damaged();  // also where it is not known
+  if (bytes == 0 || bytes > chunk.most) return damaged();  // also where it is not known
   std::vector<std::byte> out(bytes);
   const size_t made = ZSTD_decompress(out.data(), out.size(), encoded.data(), encoded.size());
   if (made != out.size()) return damaged();
@@ -55,7 +55,7 @@ class Zstd final : public Codec {
   int max_level() const override { return ZSTD_maxCLevel(); }
 
   std::vector<Filter> filters(const CodecUse& use) const override {
-    std::vector<Filter> list = Shuffle(use.element_bytes).filters();
+    std::vector<Filter> list = Shuffle(bytes(use.type)).filters();
     list.push_back({zstd_filter, {static_cast<unsigned>(level(use))}});
     return list;
   }

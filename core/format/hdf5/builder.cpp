@@ -41,20 +41,41 @@ Result<Properties> growing_creation(const Dataset& dataset, int64_t block) {
   return creation;
 }
 
+// While it lives, the library looks for no plug-in: in all files of a folder, for a filter that none of them has.
+class NoPlugins {
+ public:
+  NoPlugins() : known_(H5PLget_loading_state(&before_) >= 0 && H5PLset_loading_state(0) >= 0) {}
+  ~NoPlugins() {
+    if (known_) (void)H5PLset_loading_state(before_);
+  }
+  NoPlugins(const NoPlugins&) = delete;
+  NoPlugins& operator=(const NoPlugins&) = delete;
+
+ private:
+  unsigned before_ = 0;
+  bool known_;
+};
+
 // Chunks that we write ourselves: HDF5 allocates none, and finds zeros where there is none.
 Result<Properties> encoded_creation(const Encoding& encoding) {
   Properties creation(H5Pcreate(H5P_DATASET_CREATE));
   hsize_t chunk[max_rank];
   std::copy(encoding.chunk.begin(), encoding.chunk.end(), chunk);
   bool ok = creation.ok() && set_object(creation) && H5Pset_chunk(creation, encoding.chunk.rank(), chunk) >= 0;
-  for (const Filter& filter : encoding.filters)
-    ok = ok && H5Pset_filter(creation, static_cast<H5Z_filter_t>(filter.id), H5Z_FLAG_OPTIONAL, filter.values.size(),
-                             filter.values.data()) >= 0;
+  const NoPlugins none;
+  for (size_t i = 0; i < encoding.filters.size(); ++i) {
+    const auto& [id, values] = encoding.filters[i];
+    ok = ok && H5Pset_filter(creation, stand_in(id, i), H5Z_FLAG_OPTIONAL, values.size(), values.data()) >= 0;
+  }
   if (!ok) return library_error(Code::internal, "setting up encoded chunks");
   return creation;
 }
 
 }  // namespace
+
+int stand_in(int filter, size_t position) {
+  return filter < H5Z_FILTER_RESERVED ? filter : H5Z_FILTER_MAX - static_cast<int>(position);
+}
 
 bool set_object(hid_t creation) {
   constexpr auto most = static_cast<unsigned>(max_in_header);
@@ -181,13 +202,14 @@ Status Builder::find_chunks(const Dataset& dataset, hid_t handle, int64_t& base)
 // A first chunk of zeros, which nobody finds again, makes the library allocate the index's root.
 Status Builder::make_index(size_t number, hid_t handle) {
   const Encoding& encoding = options_.encodings[number];
+  built_.encoded.push_back({number, address_of(handle), {}});
   if (encoding.chunks.empty()) return {};
   const hsize_t start[max_rank] = {};
   const std::byte zeros[8] = {};
   if (H5Dwrite_chunk(handle, H5P_DEFAULT, 0, start, sizeof zeros, zeros) < 0)
     return library_error(Code::internal, "making its index");
   const Dataset& dataset = catalogue_.datasets[number];
-  built_.encoded.push_back({number, address_of(handle), ChunkIndex(dataset.shape, bytes(dataset.type), encoding)});
+  built_.encoded.back().index.emplace(dataset.shape, bytes(dataset.type), encoding);
   return {};
 }
 

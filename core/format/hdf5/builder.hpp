@@ -1,6 +1,7 @@
 // Builder: creates the groups, datasets and attributes of a catalogue in an HDF5 file, without data.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,16 +17,20 @@ namespace penstock::hdf5 {
 // bytes, and attributes in the object header. False if the library reports an error.
 bool set_object(hid_t creation);
 
-// An encoded dataset of the catalogue, whose index has a root, but no chunks of ours yet.
+// An encoded dataset of the catalogue. Its filters have stand-ins for numbers, see stand_in().
 struct EncodedDataset {
   size_t number = 0;
-  uint64_t header = 0;  // the address of its object header
-  ChunkIndex index;
+  uint64_t header = 0;              // the address of its object header
+  std::optional<ChunkIndex> index;  // it has a root, but no chunks of ours yet; nothing for a dataset of zeros
 };
+
+// A number that no filter has, in place of that of filter POSITION, unless every HDF5 has that filter. When the library
+// makes a dataset, a plug-in would have a say in the values of its filter.
+int stand_in(int filter, size_t position);
 
 struct Built {
   std::vector<int64_t> bases;           // the first byte of each dataset; -1 for those without bytes
-  std::vector<EncodedDataset> encoded;  // those with chunks: they have no place yet
+  std::vector<EncodedDataset> encoded;  // their chunks have no place yet
 };
 
 // All metadata must lie before all data. HDF5 stores very large attributes, and references to dimension scales, like

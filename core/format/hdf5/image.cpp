@@ -73,33 +73,52 @@ Result<Built> build(const Catalogue& catalogue, const DimensionScales& scales, c
   return built;
 }
 
+// Adds to LAYOUT what replaces the header of DATASET: the same with the numbers of FILTERS.
+Status number_filters(const StoredBytes& stored, const ObjectHeader& header, std::span<const Filter> filters,
+                      Layout& layout) {
+  constexpr size_t checksum_bytes = 4;
+  const FilterList& list = header.filters;
+  if (list.numbers.size() != filters.size()) return {Code::internal, "HDF5 made another list of filters than expected"};
+  PENSTOCK_ASSIGN(std::vector<std::byte> part, stored.read(list.address, list.bytes));
+  const std::span<std::byte> bytes(part);
+  const std::span<std::byte> summed = bytes.first(bytes.size() - checksum_bytes), sum = bytes.last(checksum_bytes);
+  if (metadata_checksum(summed) != number(sum)) return {Code::internal, "HDF5 made another header than expected"};
+  for (size_t i = 0; i < filters.size(); ++i)
+    put_number(static_cast<uint64_t>(filters[i].id), summed.subspan(list.numbers[i], 2));
+  put_number(metadata_checksum(summed), sum);
+  layout.metadata.push_back({static_cast<int64_t>(list.address), std::move(part)});
+  return {};
+}
+
 // Gives encoded datasets room behind LAYOUT's end: first their indexes, whose nodes become metadata, then their chunks.
 Status place_encoded(const PrivateFile& image, const LayoutOptions& options, Built& built, Layout& layout) {
   const StoredBytes stored{.fd = image.fd(), .end = static_cast<uint64_t>(layout.end)};
   int64_t others = round_up(layout.end, 8), data = others;
-  for (const EncodedDataset& dataset : built.encoded) data += dataset.index.other_bytes();
+  for (const EncodedDataset& dataset : built.encoded) data += dataset.index ? dataset.index->other_bytes() : 0;
   for (const EncodedDataset& dataset : built.encoded) {
-    const uint64_t root = read_header(stored, dataset.header).chunk_index;
-    if (!stored.holds(root, static_cast<uint64_t>(dataset.index.root_bytes())))
+    const ObjectHeader header = read_header(stored, dataset.header);
+    PENSTOCK_TRY(number_filters(stored, header, options.encodings[dataset.number].filters, layout));
+    if (!dataset.index) continue;
+    if (!stored.holds(header.chunk_index, static_cast<uint64_t>(dataset.index->root_bytes())))
       return {Code::internal, "HDF5 made no index for encoded chunks"};
     data = round_up(data, options.block);
     built.bases[dataset.number] = data;
-    ChunkIndex::Nodes nodes = dataset.index.nodes(others, data);
-    layout.metadata.push_back({static_cast<int64_t>(root), std::move(nodes.root)});
+    ChunkIndex::Nodes nodes = dataset.index->nodes(others, data);
+    layout.metadata.push_back({static_cast<int64_t>(header.chunk_index), std::move(nodes.root)});
     if (!nodes.others.empty()) layout.metadata.push_back({others, std::move(nodes.others)});
-    others += dataset.index.other_bytes();
+    others += dataset.index->other_bytes();
     data += options.encodings[dataset.number].bytes;
   }
   layout.end = data;
   return {};
 }
 
-// HEAD as it is in the file: with the roots of indexes, which LAYOUT has as metadata, and with LAYOUT's end.
+// HEAD as it is in the file: with headers and the roots of indexes, which LAYOUT has as metadata, and LAYOUT's end.
 Status complete_head(Layout& layout, std::span<std::byte> head) {
   std::erase_if(layout.metadata, [&](const Layout::Metadata& nodes) {
-    const bool root = nodes.offset + std::ssize(nodes.bytes) <= std::ssize(head);
-    if (root) std::ranges::copy(nodes.bytes, head.begin() + nodes.offset);
-    return root;
+    const bool inside = nodes.offset + std::ssize(nodes.bytes) <= std::ssize(head);
+    if (inside) std::ranges::copy(nodes.bytes, head.begin() + nodes.offset);
+    return inside;
   });
   // The superblock of version 2: HDF5 File Format Specification, II.B.
   constexpr size_t version = 8, address_bytes = 9, end = 28, checksum = 44;

@@ -211,7 +211,8 @@ class Walker {
       if (match->direct)
         PENSTOCK_TRY(find_blocks(object, found.dataset, heap_.file(), match->swapped, found.blocks, found.foreign));
       if (found.foreign) found.blocks.clear();
-      if (found.foreign) note_storage(object, found.dataset);
+      if (found.foreign)
+        note_storage(object, found.dataset, match->direct && !match->swapped && match->type == found.dataset.type);
     }
     found_.push_back(std::move(found));
     return {};
@@ -258,8 +259,8 @@ class Walker {
   }
 
   // Notes what prevents a read of the dataset, and its chunks, so that a reader of the whole dataset need not unpack a
-  // chunk twice.
-  void note_storage(hid_t object, const Dataset& dataset) {
+  // chunk twice, and a change need not unpack those whose elements are OURS.
+  void note_storage(hid_t object, const Dataset& dataset, bool ours) {
     const Properties creation(H5Dget_create_plist(object));
     if (creation.ok() && contents_.left_out.empty())
       if (const Status there = check_sources(creation, path_); !there.ok())
@@ -272,6 +273,8 @@ class Walker {
     Dims chunk;
     for (int i = 0; i < rank; ++i) chunk.push_back(static_cast<int64_t>(std::max<hsize_t>(1, extents[i])));
     contents_.chunks.emplace(dataset.name, chunk);
+    if (auto filters = filters_of(creation); ours && !filters.empty())
+      contents_.filters.emplace(dataset.name, std::move(filters));
   }
 
   // The extents of an array type follow those of the dataset.

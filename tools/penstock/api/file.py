@@ -282,7 +282,7 @@ class File(Mapping[str, Dataset]):
 
     def options(self, name: str, **options: Any) -> None:
         """Local, on each rank that puts NAME, and before. How it is stored: dtype, keep_bits, scale, offset,
-        compression, level (docs/precision.md).
+        compression, level, max_error, max_relative_error (docs/precision.md).
         """
         for word in options:
             if word not in put.OPTIONS:

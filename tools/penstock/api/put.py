@@ -50,7 +50,7 @@ def dimensions(names: Sequence[str] | str) -> tuple[str, ...]:
 
 
 # How a dataset is stored: arguments of a part that are no attributes of it.
-OPTIONS = ("dtype", "keep_bits", "compression", "level", "scale", "offset")
+OPTIONS = ("dtype", "keep_bits", "scale", "offset", "compression", "level", "max_error", "max_relative_error")
 _CODECS = {"gzip": "deflate", "zlib": "deflate"}  # of h5py and xarray
 
 

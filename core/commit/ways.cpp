@@ -1,0 +1,87 @@
+// Ways: options of a dataset come before the plan, and chunks that are there already before all others.
+#include "core/commit/ways.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/access/record.hpp"
+#include "core/base/guarded.hpp"
+#include "core/commit/chunk_shape.hpp"
+#include "core/methods/dataset_options.hpp"
+#include "core/model/tiles.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t min_bytes = 64 << 10;   // of an encoded dataset: a smaller one would not pay for its index
+constexpr int64_t min_kept_chunk = 4096;  // smaller chunks of other files are not imitated
+constexpr std::string_view fallback_codec = "deflate";
+
+// The sizes that the plan sets.
+struct Limits {
+  int64_t max_chunk = 0;  // a chunk fits into what a rank holds at once
+  int64_t chunk_bytes = 0;
+
+  explicit Limits(const Settings& settings)
+      : max_chunk(settings.integer("memory_bytes") / 4),
+        chunk_bytes(std::min(settings.integer("chunk_bytes"), max_chunk)) {}
+
+  // SAID of this dataset alone.
+  bool encodes(const Dataset& dataset, bool said) const {
+    return bytes(dataset) >= (said ? 1 : std::max<int64_t>(1, std::min(min_bytes, chunk_bytes))) &&
+           dataset.shape.rank() > 0 && dataset.name != record_name;
+  }
+};
+
+// The chunk extents of DATASET in the file whose data stays or is copied: no chunk is then decoded twice. Null if there
+// are none, or if they do not suit.
+const Dims* imitated(const Opened& file, const Dataset& dataset, const Limits& limits) {
+  const auto& chunks = file.file ? file.file->contents.chunks : file.copied_chunks;
+  const auto found = chunks.find(dataset.name);
+  if (found == chunks.end() || found->second.rank() != dataset.shape.rank()) return nullptr;
+  const int64_t size = Tiles(dataset, found->second, 0).bytes();
+  return size >= std::min(min_kept_chunk, limits.chunk_bytes) && size <= limits.max_chunk ? &found->second : nullptr;
+}
+
+// Fills in codec and chunk. OLD and WITHIN are extents that are preferred, in this order. No codec for a dataset that
+// neither the one named nor deflate, which every reader has, can encode.
+void complete(EncodingWay& way, const Dataset& dataset, const Limits& limits, const Dims* old, const Dims& within) {
+  for (const std::string_view name : {std::string_view(way.settings.word("compression")), fallback_codec}) {
+    const Codec& codec = *find_codec(name);
+    if (!codec.describe().missing.empty()) continue;
+    way.codec = &codec;
+    way.chunk = old != nullptr ? *old : Dims();
+    if (old != nullptr && codec.takes(dataset.type, way.chunk)) return;
+    way.chunk = within.rank() > 0 && !codec.lossy() ? within : codec.chunk_of(dataset, limits.chunk_bytes);
+    if (codec.takes(dataset.type, way.chunk)) return;
+  }
+  way.codec = nullptr;
+}
+
+}  // namespace
+
+Result<std::vector<EncodingWay>> choose_ways(const Opened& file, const NewContents& contents) {
+  const Limits limits(file.plan.settings);
+  const std::vector<Dataset>& datasets = contents.catalogue.datasets;
+  std::vector<EncodingWay> ways(datasets.size());
+  std::vector<bool> cut(datasets.size());
+  for (size_t d = 0; d < datasets.size(); ++d) {
+    const auto own = contents.dataset_options.find(datasets[d].name);
+    const bool has_own = own != contents.dataset_options.end();
+    Settings settings = has_own ? encoding_settings(file.plan, own->second) : file.plan.settings;
+    const bool said = settings.word("compression") != file.plan.settings.word("compression");
+    cut[d] = settings.word("compression") != "none" && limits.encodes(datasets[d], said);
+    if (cut[d]) ways[d].settings = std::move(settings);
+  }
+  if (std::ranges::find(cut, true) == cut.end()) return ways;
+  PENSTOCK_ASSIGN(const std::vector<Dims> within,
+                  chunks_within_blocks(file.target.comm, datasets, cut, contents.claims, limits.chunk_bytes));
+  for (size_t d = 0; d < datasets.size(); ++d) {
+    if (!cut[d]) continue;
+    const bool stays = !file.file || contents.kept[d] > 0;
+    complete(ways[d], datasets[d], limits, stays ? imitated(file, datasets[d], limits) : nullptr, within[d]);
+  }
+  return ways;
+}
+
+}  // namespace penstock

@@ -1,0 +1,22 @@
+// Ways: how each dataset of a commit is encoded.
+#pragma once
+
+#include <vector>
+
+#include "core/codec/codec.hpp"
+#include "core/commit/contents.hpp"
+#include "core/model/settings.hpp"
+
+namespace penstock {
+
+struct EncodingWay {
+  const Codec* codec = nullptr;  // null: the dataset is stored as it is
+  Settings settings;             // of the codec, from the plan or from the dataset's options
+  Dims chunk;                    // extents
+};
+
+// Collective. One for each dataset of CONTENTS; none of them has a codec if the plan and its options name none. Same
+// status on all ranks.
+Result<std::vector<EncodingWay>> choose_ways(const Opened& file, const NewContents& contents);
+
+}  // namespace penstock
