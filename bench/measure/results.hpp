@@ -13,6 +13,7 @@
 #include <penstock/status.hpp>
 
 #include "bench/case.hpp"
+#include "bench/verify/bound.hpp"
 
 namespace penstock::bench {
 
@@ -65,6 +66,7 @@ struct Outcome {
   int library_checks = 0;         // same by an independent reader
   std::string library;            // its name; "" if the bench has none
   std::vector<uint64_t> digests;  // by repetition, the warm-up first
+  Deviation largest;              // found in any read-back, if the plan rounds
   bool verified() const { return error.ok() && (checks > 0 || method.reference); }
   // Whether it is measured in REPETITION.
   bool runs(int repetition) const {
