@@ -233,6 +233,7 @@ Status CaseRun::record(const OneRun& run, Operation operation, const Timing& tim
   if (ranks_.all->rank() != 0) return {};
   Sample sample;
   sample.resident = resident;
+  sample.stored_bytes = surroundings_.scratch->stored_bytes(folder(run));
   for (int rank = 0; rank < (operation == Operation::write ? results_.writers : results_.readers); ++rank) {
     RankSample one;
     std::memcpy(&one, all[static_cast<size_t>(rank)].data(), sizeof one);

@@ -44,6 +44,7 @@ struct Sample {
   double compute_seconds = 0;     // of the phase alone
   double background_seconds = 0;  // data moved while the program computed
   double resident = 0;            // read: fraction of the file in the page cache before it
+  int64_t stored_bytes = 0;       // size of all files of the method
 };
 
 struct Series {

@@ -119,7 +119,9 @@ def _preset(content: dict[str, Any]) -> Preset:
         ratios=tuple(_row(ratio) for ratio in content["ratios"]),
         cases=cases,
         slow=tuple(dict.fromkeys(slow)),
-        costs=tuple(f"{name}: {text}" for name, record in cases.items() for text in record.costs()),
+        costs=tuple(
+            f"{name}: {text}" for name, record in cases.items() for text in (*record.costs(), *record.errors())
+        ),
         remarks=tuple(str(text) for text in content.get("remarks", [])),
     )
 
