@@ -112,6 +112,20 @@ def test_what_a_plan_rounds_is_said(penstock: Penstock, tmp_path: Path) -> None:
     assert "<td>256 KiB</td><td>4.00</td><td>0.00125, relatively 0.000976</td>" in page
 
 
+@pytest.mark.parametrize("kept", ["hdf5/two_phase:compression=zstd,keep_bits=9", "phdf5:keep_bits=9"])
+@pytest.mark.usefixtures("_here")
+def test_rounded_values_are_within_their_bound(penstock: Penstock, kept: str) -> None:
+    words = ("block3d", "--total", "1MiB", "--data", "turbulence", "--type", "real32")
+    record, said = run(penstock, *words, "--methods", f"{PLAIN},{kept}")
+    found = {line["method"]: line.get("largest_error") for line in record["results"]}
+    assert found[PLAIN] is None
+    assert 2**-12 < found[kept]["relative"] <= 2**-10
+    assert f"{kept}: no value is off by more than" in said
+    assert said.count("use hdf5/two_phase: the others are compared with it") == 2
+    exact, _ = run(penstock, *words, "--methods", f"{PLAIN},{kept.replace('=9', '=23')}")
+    assert all("largest_error" not in line for line in exact["results"])
+
+
 @pytest.mark.usefixtures("_here")
 def test_a_filter_of_parallel_hdf5_is_compared_in_the_same_way(penstock: Penstock) -> None:
     filtered = "phdf5:chunked=true,collective=true,filter=deflate"
