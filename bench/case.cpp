@@ -106,6 +106,19 @@ void add_control(Case& made) {
   made.methods.push_back(std::move(control));
 }
 
+namespace {
+
+// What this build, or a library that it found, lacks for METHOD.
+Status lacking(const Method& method) {
+  if (method.reference) return {};
+  const Plan& plan = method.parsed;
+  Status status = plan.engine.empty() ? check_transport(plan, Direction::write)
+                                      : find_engine(plan.engine)->check({}, plan.settings);
+  return status.code() == Code::unsupported ? status : Status();
+}
+
+}  // namespace
+
 Status choose_methods(const std::vector<std::string>& methods, bool control, Case& made,
                       std::vector<Unavailable>* unavailable) {
   for (const std::string& text : methods)
@@ -113,6 +126,8 @@ Status choose_methods(const std::vector<std::string>& methods, bool control, Cas
       if (std::ranges::count(made.methods, label, &Method::label) > 0)
         return invalid(fmt::format("method '{}' is given twice; --aa runs the baseline twice", label));
       auto method = make_method(label, made.regime);
+      if (method && unavailable != nullptr)
+        if (const Status lacks = lacking(*method); !lacks.ok()) method = lacks;
       if (method)
         made.methods.push_back(*std::move(method));
       else if (unavailable != nullptr && method.status().code() == Code::unsupported)

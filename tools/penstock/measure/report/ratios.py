@@ -29,7 +29,7 @@ class RatioRow:
     met: bool | None
     ours: str
     other: str
-    seconds: tuple[float, ...]  # medians of both; empty where it was skipped or counted
+    medians: tuple[str, ...]  # medians of both; empty where it was skipped or counted
     skipped: str | None
     counted: bool  # not timed: the value is exact
 
@@ -93,7 +93,7 @@ def _cells(row: RatioRow) -> list[str]:
     if row.value is None:
         return [row.id, row.name, "skipped", "", target, "", "", ""]
     verdict = {None: "", True: "met", False: "MISSED"}[row.met]
-    medians = " / ".join(words.seconds(value) for value in row.seconds)
+    medians = " / ".join(row.medians)
     interval = "exact" if row.counted else words.interval(row.low, row.high)
     other = row.other if row.ours == OURS else f"{row.other} ({row.ours})"
     return [row.id, row.name, words.digits(row.value), interval, target, verdict, medians, other]
@@ -126,6 +126,12 @@ def _preset(content: dict[str, Any]) -> Preset:
     )
 
 
+def _median(side: dict[str, Any]) -> str:
+    if "median_bytes" in side:
+        return words.size(float(side["median_bytes"]))
+    return words.seconds(float(side["median_seconds"]))
+
+
 def _row(ratio: dict[str, Any]) -> RatioRow:
     def number(name: str) -> float | None:
         return None if ratio.get(name) is None else float(ratio[name])
@@ -140,7 +146,7 @@ def _row(ratio: dict[str, Any]) -> RatioRow:
         met=ratio["met"],
         ours=str(ratio.get("ours", "")),
         other=str(ratio.get("other", "")),
-        seconds=tuple(float(side["median_seconds"]) for side in ratio.get("sides", [])),
+        medians=tuple(_median(side) for side in ratio.get("sides", [])),
         skipped=None if ratio.get("skipped") is None else str(ratio["skipped"]),
         counted=bool(ratio.get("counted", False)),
     )
