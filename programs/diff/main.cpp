@@ -1,5 +1,5 @@
-// penstock-diff: compares the contents of two files by value, in parallel and in bounded memory. The command `penstock
-// diff` starts it and reads its JSON lines.
+// penstock-diff: compares the contents of two files by value, in parallel and in bounded memory. The commands `penstock
+// diff` and `penstock verify --against` start it and read its JSON lines.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +13,7 @@
 #include "core/base/utf8.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/model/tell_apart.hpp"
+#include "programs/diff/against.hpp"
 #include "programs/diff/windows.hpp"
 #include "programs/program.hpp"
 
@@ -36,6 +37,8 @@ bool parse(std::span<char*> words, Options& options) {
     const char* value = i + 1 < words.size() ? words[i + 1] : nullptr;
     if (word == "--ignore-attributes")
       options.attributes = false;
+    else if (word == "--errors")
+      options.errors = true;
     else if (word == "--nan-differs")
       options.tolerance.nan_differs = true;
     else if (value == nullptr)
@@ -43,7 +46,9 @@ bool parse(std::span<char*> words, Options& options) {
     else if (word == "--only")
       options.only.insert(words[++i]);
     else if ((word == "--rtol" && parse_number(value, options.tolerance.rtol)) ||
-             (word == "--atol" && parse_number(value, options.tolerance.atol)))
+             (word == "--atol" && parse_number(value, options.tolerance.atol)) ||
+             (word == "--max-error" && parse_number(value, options.limits.absolute)) ||
+             (word == "--max-relative-error" && parse_number(value, options.limits.relative)))
       ++i;
     else
       return false;
@@ -184,12 +189,14 @@ int main(int argc, char** argv) {
   using namespace penstock;           // NOLINT(google-build-using-namespace): this is a main
   using namespace penstock::program;  // NOLINT(google-build-using-namespace): this is a main
   return run(argc, argv,
-             {"penstock-diff", "A B [--rtol R] [--atol A] [--nan-differs] [--only NAME]... [--ignore-attributes]", 2,
-              SIZE_MAX},
+             {"penstock-diff",
+              "A B [--only NAME]... [--rtol R] [--atol A] [--nan-differs] [--ignore-attributes], or "
+              "A REFERENCE --errors [--only NAME]... [--max-error X] [--max-relative-error X]",
+              2, SIZE_MAX},
              [](const Communicator& comm, std::span<char*> words) -> int {
                Options options;
                if (!parse(words, options)) return usage;
-               const auto same = diff(comm, options);
+               const auto same = options.errors ? compare_against(comm, options) : diff(comm, options);
                if (same.ok()) return *same ? success : failure;
                if (comm->rank() == 0)
                  std::fprintf(stderr, "penstock-diff: %s\n", printable(same.status().message()).c_str());

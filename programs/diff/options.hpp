@@ -5,6 +5,7 @@
 #include <string>
 
 #include "programs/diff/compare.hpp"
+#include "programs/diff/errors.hpp"
 
 namespace penstock::program {
 
@@ -13,6 +14,8 @@ struct Options {
   Tolerance tolerance;
   std::set<std::string> only;
   bool attributes = true;
+  bool errors = false;  // print by how much A differs from the reference B instead
+  Limits limits;
 };
 
 }  // namespace penstock::program
