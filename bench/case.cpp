@@ -35,6 +35,13 @@ Status check_workload(const std::string& name) {
   return invalid(fmt::format("no workload '{}'; there are {}", name, names));
 }
 
+Status check_data(const std::string& name) {
+  if (find_data(name) != nullptr) return {};
+  std::string names;
+  for (const DataKind& kind : data_kinds()) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+  return invalid(fmt::format("no data '{}'; there are {}", name, names));
+}
+
 Status understand_request(const CaseWords& words, WorkloadRequest& request) {
   PENSTOCK_ASSIGN(request.total_bytes, parse_bytes(words.total));
   if (request.total_bytes <= 0) return invalid("--total must be positive");
@@ -81,7 +88,14 @@ Result<Method> make_method(const std::string& label, Regime regime) {
     method.format = find_engine(plan->engine)->format();
     method.extension = find_engine(plan->engine)->extension();
   }
+  method.parsed = *plan;
   return method;
+}
+
+std::vector<Bound> Method::bounds(const Workload& workload) const {
+  std::vector<Bound> list;
+  for (const Field& field : workload.fields()) list.push_back(bound_of(parsed, field.type));
+  return list;
 }
 
 void add_control(Case& made) {
@@ -92,6 +106,19 @@ void add_control(Case& made) {
   made.methods.push_back(std::move(control));
 }
 
+namespace {
+
+// What this build, or a library that it found, lacks for METHOD.
+Status lacking(const Method& method) {
+  if (method.reference) return {};
+  const Plan& plan = method.parsed;
+  Status status = plan.engine.empty() ? check_transport(plan, Direction::write)
+                                      : find_engine(plan.engine)->check({}, plan.settings);
+  return status.code() == Code::unsupported ? status : Status();
+}
+
+}  // namespace
+
 Status choose_methods(const std::vector<std::string>& methods, bool control, Case& made,
                       std::vector<Unavailable>* unavailable) {
   for (const std::string& text : methods)
@@ -99,6 +126,8 @@ Status choose_methods(const std::vector<std::string>& methods, bool control, Cas
       if (std::ranges::count(made.methods, label, &Method::label) > 0)
         return invalid(fmt::format("method '{}' is given twice; --aa runs the baseline twice", label));
       auto method = make_method(label, made.regime);
+      if (method && unavailable != nullptr)
+        if (const Status lacks = lacking(*method); !lacks.ok()) method = lacks;
       if (method)
         made.methods.push_back(*std::move(method));
       else if (unavailable != nullptr && method.status().code() == Code::unsupported)
@@ -132,6 +161,7 @@ Result<Case> make_case_without_methods(const CaseWords& words) {
   PENSTOCK_TRY(check_workload(words.workload));
   made.name = made.group = made.workload_name = words.workload;
   PENSTOCK_TRY(understand_request(words, made.request));
+  PENSTOCK_TRY(check_data(made.data_name));
   if (words.regime != "durable" && words.regime != "cached")
     return invalid(fmt::format("--regime is durable or cached, not '{}'", words.regime));
   made.regime = words.regime == "durable" ? Regime::durable : Regime::cached;

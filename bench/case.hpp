@@ -10,6 +10,8 @@
 
 #include <penstock/status.hpp>
 
+#include "bench/data/data.hpp"
+#include "bench/verify/bound.hpp"
 #include "bench/workload/workload.hpp"
 
 namespace penstock::bench {
@@ -30,6 +32,9 @@ struct Method {
   bool control = false;
   bool reference = false;  // the bench's own system calls, which only write; see measure/reference.hpp
   std::string rivals;      // a group of methods of which the best counts; slow ones are dropped
+  Plan parsed;             // of the plan; without parameters for a reference
+  // Of each field, how far the plan may move its values.
+  std::vector<Bound> bounds(const Workload& workload) const;
 };
 
 // A requested method that is not available, and why.
@@ -43,6 +48,8 @@ struct Case {
   std::string workload_name;
   WorkloadRequest request;
   std::shared_ptr<const Workload> workload;  // null until make_workloads
+  std::string data_name = "numbers";         // what the elements are
+  std::shared_ptr<const Values> data;        // null: numbers, or before make_workloads
   Regime regime = Regime::durable;
   int ghosts = 0;              // layers of ghost cells around each rank's data in memory
   bool own_ranks = false;      // every rank reads back its own data

@@ -18,6 +18,8 @@ void declare_case(CLI::App& app, CaseWords& words) {
   app.add_option("--type", words.type,
                  "elements: int8 to int64, uint8 to uint64, real32, real64, complex64, complex128")
       ->capture_default_str();
+  app.add_option("--data", given.data_name, "what the elements are, which matters to compression, see below")
+      ->capture_default_str();
   app.add_option("--order", words.order, "C or Fortran")->capture_default_str();
   app.add_option("--row-bytes", words.row_bytes,
                  "of each rank's contiguous rows in the file (block2d, block3d, columns)");

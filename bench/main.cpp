@@ -30,6 +30,10 @@ std::vector<std::string> warnings(const Case& what, const Results& results) {
       list.emplace_back("durable: the page cache could not be dropped, reads are warm");
       break;
     }
+  const bool compressing =
+      std::ranges::any_of(what.methods, [](const Method& method) { return compresses(method.parsed); });
+  if (compressing && what.data == nullptr)
+    list.emplace_back("numbers, each of its own, are nearly incompressible: --data names values as programs have them");
   if (results.outcomes.size() == 1) list.emplace_back("one method alone is compared with nothing");
   return list;
 }

@@ -30,6 +30,8 @@ struct Raw {
 std::string footer() {
   std::string text = "workloads:\n";
   for (const WorkloadKind& kind : workloads()) text += fmt::format("  {:<10} {}\n", kind.name, kind.summary);
+  text += "data:\n";
+  for (const DataKind& kind : data_kinds()) text += fmt::format("  {:<10} {}\n", kind.name, kind.summary);
   text += "programs, each with options of its own (penstock-bench NAME --help):\n";
   for (const ProgramKind& kind : programs()) text += fmt::format("  {:<10} {}\n", kind.name, kind.summary);
   return text;
@@ -224,6 +226,7 @@ Status make_workloads(Options& options, int ranks) {
   for (Case& one : options.cases) {
     one.request.ranks = ranks;
     PENSTOCK_ASSIGN(one.workload, make_workload(one.workload_name, one.request));
+    PENSTOCK_ASSIGN(one.data, find_data(one.data_name)->make(one.workload->fields()));
   }
   return {};
 }

@@ -95,7 +95,15 @@ CaseRun::CaseRun(const Case& what, const Surroundings& surroundings, size_t firs
 
 int CaseRun::fields() const { return static_cast<int>(case_.workload->fields().size()); }
 
-Truth CaseRun::truth(int repetition) const { return {case_.workload.get(), surroundings_.seed, repetition}; }
+Truth CaseRun::truth(int repetition) const {
+  return {case_.workload.get(), surroundings_.seed, repetition, case_.data.get(), {}};
+}
+
+Truth CaseRun::truth(const OneRun& run) const {
+  Truth made = truth(run.repetition);
+  made.bounds = case_.methods[run.method].bounds(*case_.workload);
+  return made;
+}
 
 Status CaseRun::prepare() {
   const Workload& workload = *case_.workload;
@@ -225,6 +233,7 @@ Status CaseRun::record(const OneRun& run, Operation operation, const Timing& tim
   if (ranks_.all->rank() != 0) return {};
   Sample sample;
   sample.resident = resident;
+  sample.stored_bytes = surroundings_.scratch->stored_bytes(folder(run));
   for (int rank = 0; rank < (operation == Operation::write ? results_.writers : results_.readers); ++rank) {
     RankSample one;
     std::memcpy(&one, all[static_cast<size_t>(rank)].data(), sizeof one);
@@ -255,7 +264,7 @@ Status CaseRun::expect_digest(int repetition) {
 // Every reader verifies its part; rank 0 combines results and digests and sends them to all ranks. The parts of ranks
 // that read their own data are not slabs, so their digests cannot be combined: only the elements are compared.
 Status CaseRun::verify(const OneRun& run) {
-  const Truth expected = truth(run.repetition);
+  const Truth expected = truth(run);
   Faults own;
   std::vector<Digest> digests;
   bool whole = true;
@@ -272,12 +281,14 @@ Status CaseRun::verify(const OneRun& run) {
 
 Status CaseRun::judge(const OneRun& run, const Faults& faults, const Digest& found) {
   Outcome& outcome = results_.outcomes[run.method];
+  const Truth expected = truth(run);
   const uint64_t formula = results_.expected_digests[static_cast<size_t>(run.repetition)];
   if (!case_.own_ranks) outcome.digests.push_back(found.crc);
   if (faults.wrong > 0)
-    return Status(Code::damaged,
-                  "verification by reading back: " + explain(truth(run.repetition), faults, results_.writers));
-  if (found.crc != formula)
+    return Status(Code::damaged, "verification by reading back: " + explain(expected, faults, results_.writers));
+  if (!expected.exact())
+    outcome.largest.include(faults.largest);
+  else if (found.crc != formula)
     return Status(Code::damaged, fmt::format("verification: digest {:016x}, not {:016x}", found.crc, formula));
   ++outcome.checks;
   return {};
@@ -288,7 +299,7 @@ Status CaseRun::verify_by_library(const OneRun& run, const TimedFile& target) {
   const Library* library = find_library(outcome.method.format, outcome.method.extension);
   Status status;
   if (ranks_.all->rank() == 0 && library != nullptr) {
-    const Truth expected = truth(run.repetition);
+    const Truth expected = truth(run);
     Faults faults;
     outcome.library = library->version();
     status = library->check(target.path, expected, faults).in("verification");
@@ -296,6 +307,7 @@ Status CaseRun::verify_by_library(const OneRun& run, const TimedFile& target) {
       status = Status(Code::damaged, fmt::format("verification by {}: {}", outcome.library,
                                                  explain(expected, faults, results_.writers)));
     if (status.ok()) ++outcome.library_checks;
+    if (!expected.exact()) outcome.largest.include(faults.largest);
   }
   return from_root(ranks_.all, status);
 }

@@ -72,6 +72,7 @@ class CaseRun {
   Status verify_by_library(const OneRun& run, const TimedFile& target);
   Status record(const OneRun& run, Operation operation, const Timing& timing, double resident);
   Truth truth(int repetition) const;
+  Truth truth(const OneRun& run) const;  // within the bounds of the method's plan
   int fields() const;
   size_t folder(const OneRun& run) const { return first_folder_ + run.method; }
   std::string title(size_t method) const;

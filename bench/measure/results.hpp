@@ -13,6 +13,7 @@
 #include <penstock/status.hpp>
 
 #include "bench/case.hpp"
+#include "bench/verify/bound.hpp"
 
 namespace penstock::bench {
 
@@ -43,6 +44,7 @@ struct Sample {
   double compute_seconds = 0;     // of the phase alone
   double background_seconds = 0;  // data moved while the program computed
   double resident = 0;            // read: fraction of the file in the page cache before it
+  int64_t stored_bytes = 0;       // size of all files of the method
 };
 
 struct Series {
@@ -65,6 +67,7 @@ struct Outcome {
   int library_checks = 0;         // same by an independent reader
   std::string library;            // its name; "" if the bench has none
   std::vector<uint64_t> digests;  // by repetition, the warm-up first
+  Deviation largest;              // found in any read-back, if the plan rounds
   bool verified() const { return error.ok() && (checks > 0 || method.reference); }
   // Whether it is measured in REPETITION.
   bool runs(int repetition) const {

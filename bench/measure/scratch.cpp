@@ -130,6 +130,16 @@ Result<double> Scratch::resident(const Communicator& comm, size_t index) const {
   return static_cast<double>(millionths) * 1e-6;
 }
 
+int64_t Scratch::stored_bytes(size_t index) const {
+  int64_t sum = 0;
+  for (const std::string& path : files_in(method_folder(index))) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    if (!error) sum += static_cast<int64_t>(size);
+  }
+  return sum;
+}
+
 Status Scratch::remove(const Communicator& comm) const {
   return from_root(comm, comm->rank() == 0 ? remove_all(folder_) : Status());
 }

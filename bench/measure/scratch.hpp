@@ -32,6 +32,8 @@ class Scratch {
   Status drop_cache(const Communicator& comm, size_t index) const;
   // Collective. The fraction of method INDEX's files in this node's page cache, by mincore; the maximum over all ranks.
   Result<double> resident(const Communicator& comm, size_t index) const;
+  // Local. The size of method INDEX's files together.
+  int64_t stored_bytes(size_t index) const;
   // Collective. Removes the whole folder.
   Status remove(const Communicator& comm) const;
 

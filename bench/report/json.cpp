@@ -20,15 +20,18 @@ using Json = nlohmann::json;
 
 Json workload_json(const Record& record) {
   const Case& what = *record.what;
-  const int64_t elements = total_elements(*what.workload);
-  const Numbering numbering(what.request.type.kind, record.options->seed, 0);
   Json json = what.workload->describe(record.results->writers);
   json["name"] = what.workload_name;
   json["total_bytes"] = what.total_bytes();
   json["type"] = element_word(what.request.type.kind);
   json["partial"] = has_holes(*what.workload);
   json["ghosts"] = what.ghosts;
-  json["numbering"] = {{"bits", numbering.bits()}, {"injective", numbering.injective(elements)}};
+  json["data"] = what.data_name;
+  if (what.data == nullptr) {
+    const Numbering numbering(what.request.type.kind, record.options->seed, 0);
+    json["numbering"] = {{"bits", numbering.bits()},
+                         {"injective", numbering.injective(total_elements(*what.workload))}};
+  }
   json["datasets"] = what.workload->fields().size();
   return json;
 }
@@ -137,12 +140,17 @@ Json line_json(const Record& record, const Line& line) {
             {"bytes", record.what->total_bytes()},
             {"seconds", line.seconds}};
   add_plan(json, series, outcome.method);
-  Json rank_seconds = Json::array(), resident = Json::array();
+  Json rank_seconds = Json::array(), resident = Json::array(), stored = Json::array();
   for (const Sample& sample : series.samples) {
     rank_seconds.push_back(sample.rank_seconds);
     resident.push_back(sample.resident);
+    stored.push_back(sample.stored_bytes);
   }
   json["rank_seconds"] = std::move(rank_seconds);
+  if (!outcome.method.reference) json["stored_bytes"] = std::move(stored);
+  if (line.stored_bytes > 0)
+    json["compressed"] = {{"stored_bytes", line.stored_bytes},
+                          {"ratio", static_cast<double>(record.what->total_bytes()) / line.stored_bytes}};
   json["warmup_seconds"] = series.warmup ? Json::array({series.warmup->seconds}) : Json::array();
   add_phases(json, series.samples, line.seconds);
   json["median"] = line.time ? Json(line.time->median) : Json(nullptr);
@@ -169,6 +177,9 @@ Json line_json(const Record& record, const Line& line) {
   }
   json["digest"] = outcome.digests.empty() ? Json(nullptr) : Json(fmt::format("{:016x}", outcome.digests.back()));
   json["verified"] = outcome.verified();
+  const std::vector<Bound> bounds = outcome.method.bounds(*record.what->workload);
+  if (!std::ranges::all_of(bounds, &Bound::exact))
+    json["largest_error"] = {{"absolute", outcome.largest.absolute}, {"relative", outcome.largest.relative}};
   if (outcome.method.reference) json["reference"] = true;
   if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   if (!outcome.slow.empty()) json["slow"] = outcome.slow;

@@ -11,6 +11,17 @@ std::vector<double> seconds_of(const Outcome& outcome, Operation operation) {
   return seconds;
 }
 
+namespace {
+
+double median_stored(const Outcome& outcome, Operation operation) {
+  std::vector<double> bytes;
+  for (const Sample& sample : outcome.series[static_cast<size_t>(operation)].samples)
+    bytes.push_back(static_cast<double>(sample.stored_bytes));
+  return summarise(bytes).median;
+}
+
+}  // namespace
+
 std::optional<double> define_seconds_per_dataset(const Line& line, const Workload& workload) {
   const size_t datasets = workload.fields().size();
   const auto& samples = line.outcome->series[static_cast<size_t>(line.operation)].samples;
@@ -43,6 +54,7 @@ Summary summarise(const Case& what, const Results& results, const Ceiling& ceili
         line.best = *std::min_element(line.seconds.begin(), line.seconds.end());
         line.mebibytes_per_second = static_cast<double>(what.total_bytes()) / (1 << 20) / line.time->median;
         const double limit = operation == Operation::write ? ceiling.best_write : ceiling.best_read;
+        if (compresses(outcome.method.parsed)) line.stored_bytes = median_stored(outcome, operation);
         line.above_ceiling = limit > 0 && line.mebibytes_per_second > limit;
         if (!is_baseline(outcome) && !base_seconds.empty()) line.ratio = compare(line.seconds, base_seconds, smallest);
       }

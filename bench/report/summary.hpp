@@ -22,6 +22,7 @@ struct Line {
   double best = 0;                  // seconds, "best seen"
   double mebibytes_per_second = 0;  // of the median
   bool above_ceiling = false;       // faster than the device: cached
+  double stored_bytes = 0;          // of the files, the median of all repetitions; 0 unless the plan compresses
 };
 
 // The result of the A/A pair for one operation.

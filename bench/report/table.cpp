@@ -26,12 +26,36 @@ std::string ratio_text(const Line& line, const std::string& baseline) {
   return text;
 }
 
-std::string row(const Line& line, size_t width, const std::string& baseline) {
+std::string stored_text(const Line& line, int64_t total_bytes) {
+  if (line.stored_bytes <= 0) return "";
+  return fmt::format("{} ({:.3g} : 1)", format_bytes(static_cast<int64_t>(line.stored_bytes)),
+                     static_cast<double>(total_bytes) / line.stored_bytes);
+}
+
+bool any_compresses(const Record& record) {
+  return std::ranges::any_of(record.summary->lines, [](const Line& line) { return line.stored_bytes > 0; });
+}
+
+std::string row(const Line& line, size_t width, const Record& record) {
   const std::string head = fmt::format("{:<5}  {:<{}}", name(line.operation), line.outcome->method.label, width);
   if (!line.outcome->error.ok()) return fmt::format("{}  FAILED: {}\n", head, line.outcome->error.message());
   if (!line.time) return fmt::format("{}  not measured\n", head);
-  return fmt::format("{}  {:<30}  {:<22}  {:<8}  {}\n", head, interval_text(*line.time, " s"), rate_text(line),
-                     line.outcome->verified() ? "verified" : "WRONG", ratio_text(line, baseline));
+  return fmt::format(
+      "{}  {:<30}  {:<22}  {}{:<8}  {}\n", head, interval_text(*line.time, " s"), rate_text(line),
+      any_compresses(record) ? fmt::format("{:<20}  ", stored_text(line, record.what->total_bytes())) : "",
+      line.outcome->verified() ? "verified" : "WRONG", ratio_text(line, record.summary->baseline));
+}
+
+// By how much plans that round have changed values.
+std::string errors_text(const Record& record) {
+  std::string text;
+  for (const Outcome& outcome : record.results->outcomes) {
+    const std::vector<Bound> bounds = outcome.method.bounds(*record.what->workload);
+    if (!outcome.verified() || outcome.method.control || std::ranges::all_of(bounds, &Bound::exact)) continue;
+    text += fmt::format("{}: no value is off by more than {:.3g}, relatively {:.3g}\n", outcome.method.label,
+                        outcome.largest.absolute, outcome.largest.relative);
+  }
+  return text;
 }
 
 // What one write costs besides moving data.
@@ -75,18 +99,21 @@ std::string to_table(const Record& record) {
   const Case& what = *record.what;
   const Results& results = *record.results;
   std::string text =
-      fmt::format("{}: {} on {} ranks, read back on {}; {}; {} repetitions{}\n", what.workload_name,
-                  format_bytes(what.total_bytes()), results.writers, results.readers, name(what.regime),
-                  results.order.size() - 1, results.stopped.empty() ? "" : fmt::format(" ({})", results.stopped));
+      fmt::format("{}: {}{} on {} ranks, read back on {}; {}; {} repetitions{}\n", what.workload_name,
+                  format_bytes(what.total_bytes()), what.data == nullptr ? "" : ", data " + what.data_name + ",",
+                  results.writers, results.readers, name(what.regime), results.order.size() - 1,
+                  results.stopped.empty() ? "" : fmt::format(" ({})", results.stopped));
   text += fmt::format("device: writes {:.1f} MiB/s, reads {:.1f} MiB/s at best\n", record.ceiling->best_write,
                       record.ceiling->best_read);
   size_t width = 6;
   for (const Line& line : record.summary->lines) width = std::max(width, line.outcome->method.label.size());
   if (what.compute_seconds > 0)
     text += fmt::format("write: the time added to a compute phase of {} s\n", what.compute_seconds);
-  text += fmt::format("\n{:<5}  {:<{}}  {:<30}  {:<22}  {:<8}  time / {}\n", "", "method", width, "median [95 %]",
-                      "rate", "", record.summary->baseline);
-  for (const Line& line : record.summary->lines) text += row(line, width, record.summary->baseline);
+  text +=
+      fmt::format("\n{:<5}  {:<{}}  {:<30}  {:<22}  {}{:<8}  time / {}\n", "", "method", width, "median [95 %]", "rate",
+                  any_compresses(record) ? fmt::format("{:<20}  ", "stored") : "", "", record.summary->baseline);
+  for (const Line& line : record.summary->lines) text += row(line, width, record);
+  text += errors_text(record);
   text += choices_text(record);
   text += costs_text(record);
   for (const Control& control : record.summary->controls)

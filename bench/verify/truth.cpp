@@ -30,14 +30,33 @@ std::string place(const Truth& truth, int64_t number) {
 // The elements of FIELD from OFFSET on, ignoring holes.
 void fill(const Truth& truth, int field, int64_t offset, std::span<std::byte> out) {
   const Numbering numbering = truth.numbering(field);
+  const uint64_t key = data_key(truth.seed, truth.repetition);
   const int64_t size = bytes(truth.field(field).type);
   while (!out.empty()) {
     const Run from = truth.workload->source(field, offset);
     const int64_t count = std::min(from.length, static_cast<int64_t>(out.size()) / size);
-    numbering.fill(truth.field(field).first + from.offset, out.first(static_cast<size_t>(count * size)));
-    out = out.subspan(static_cast<size_t>(count * size));
+    const auto part = out.first(static_cast<size_t>(count * size));
+    if (truth.data != nullptr)
+      truth.data->fill(key, field, from.offset, part);
+    else
+      numbering.fill(truth.field(field).first + from.offset, part);
+    out = out.subspan(part.size());
     offset += count;
   }
+}
+
+// The earlier repetition whose value at the same place was found.
+std::string guess_repetition(Truth then, const Faults& faults) {
+  const Kind kind = then.field(faults.field).type.kind;
+  while (--then.repetition >= 0) {
+    std::array<std::byte, sizeof faults.found> old{};
+    Deviation off;
+    expect(then, static_cast<int>(faults.field), faults.offset,
+           std::span(old).first(static_cast<size_t>(bytes(then.field(faults.field).type))));
+    if (within(kind, old.data(), faults.found.data(), then.bound(faults.field), off))
+      return fmt::format("stale: this element in repetition {}", then.repetition);
+  }
+  return "not the value of this element";
 }
 
 // The kind of error: zeroed, flipped, moved from elsewhere, left from an earlier repetition.
@@ -54,6 +73,7 @@ std::string guess(const Truth& truth, const Faults& faults, const std::byte* exp
     swapped = swapped && std::equal(found + i, found + i + word, std::reverse_iterator(expected + i + word));
   if (swapped) return "in the other byte order";
   Truth then = truth;
+  if (truth.data != nullptr) return guess_repetition(then, faults);
   for (; then.repetition >= 0; --then.repetition) {
     const auto number = then.numbering(faults.field).number(found);
     if (!number) continue;
@@ -86,14 +106,21 @@ void fill_piece(const Truth& truth, const Piece& piece) {
 }
 
 void merge(Faults& into, const Faults& other) {
+  into.largest.include(other.largest);
   if (other.wrong == 0) return;
   const int64_t wrong = into.wrong + other.wrong;
-  if (into.wrong == 0 || std::pair(other.field, other.offset) < std::pair(into.field, into.offset)) into = other;
+  if (into.wrong == 0 || std::pair(other.field, other.offset) < std::pair(into.field, into.offset)) {
+    into.field = other.field;
+    into.offset = other.offset;
+    into.found = other.found;
+  }
   into.wrong = wrong;
 }
 
 void check(const Truth& truth, int field, int64_t offset, std::span<const std::byte> data, Faults& faults) {
-  const auto size = static_cast<size_t>(bytes(truth.field(field).type));
+  const ElementType& type = truth.field(field).type;
+  const auto size = static_cast<size_t>(bytes(type));
+  const Bound bound = truth.bound(field);
   std::vector<std::byte> expected(std::min<size_t>(data.size(), block_bytes));
   for (size_t begin = 0; begin < data.size(); begin += block_bytes) {
     const size_t length = std::min<size_t>(block_bytes, data.size() - begin);
@@ -103,7 +130,12 @@ void check(const Truth& truth, int field, int64_t offset, std::span<const std::b
     if (std::memcmp(block.data(), data.data() + begin, length) == 0) continue;
     for (size_t i = 0; i < length; i += size) {
       if (std::memcmp(block.data() + i, data.data() + begin + i, size) == 0) continue;
-      Faults one{1, field, first + static_cast<int64_t>(i / size), {}};
+      Deviation off;
+      if (!bound.exact() && within(type.kind, block.data() + i, data.data() + begin + i, bound, off)) {
+        faults.largest.include(off);
+        continue;
+      }
+      Faults one{1, {}, field, first + static_cast<int64_t>(i / size), {}};
       std::memcpy(one.found.data(), data.data() + begin + i, size);
       merge(faults, one);
     }
@@ -116,11 +148,19 @@ std::string explain(const Truth& truth, const Faults& faults, int writers) {
   expect(truth, static_cast<int>(faults.field), faults.offset,
          std::span(expected).first(static_cast<size_t>(bytes(field.type))));
   const int rank = owner(*truth.workload, static_cast<int>(faults.field), faults.offset, writers);
-  return fmt::format("'{}', element {}: expected {}, found {} ({}); written by {}; {} wrong in all", field.name,
+  Deviation off;
+  const Bound bound = truth.bound(faults.field);
+  std::string beyond;
+  if (!bound.exact() && !within(field.type.kind, expected.data(), faults.found.data(), bound, off))
+    beyond = fmt::format("; off by {:.3g}, relatively {:.3g}, where the plan allows {:.3g}, relatively {:.3g}",
+                         off.absolute, off.relative, bound.absolute, bound.relative);
+  return fmt::format("'{}', element {}: expected {}, found {} ({}{}); written by {}; {} wrong in all", field.name,
                      describe(coordinates(field.shape, faults.offset)), print_element(field.type.kind, expected.data()),
-                     print_element(field.type.kind, faults.found.data()), guess(truth, faults, expected.data()),
+                     print_element(field.type.kind, faults.found.data()), guess(truth, faults, expected.data()), beyond,
                      rank < 0 ? std::string("nobody") : fmt::format("rank {}", rank), faults.wrong);
 }
+
+bool Truth::exact() const { return std::ranges::all_of(bounds, &Bound::exact); }
 
 void Digest::append(const Digest& next) {
   crc = crc64_combine(crc, next.crc, next.bytes);

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -219,4 +221,159 @@ TEST(OneBuffer, HoldsWhatTheFileMustHold) {
   EXPECT_EQ(faults.wrong, 0);
 }
 
+namespace {
+
+Plan plan_with(std::string_view name, std::string_view value) {
+  Plan plan;
+  EXPECT_TRUE(plan.settings.set({name, Parameter::Type::text, "", "", ""}, value).ok());
+  return plan;
+}
+
+TEST(Bound, FollowsThePlan) {
+  const ElementType f64{Kind::f64}, f32{Kind::f32}, i32{Kind::i32}, c64{Kind::complex64};
+  const Plan kept = plan_with("keep_bits", "9");
+  EXPECT_EQ(bound_of(kept, f64).relative, 0x1p-10);
+  EXPECT_EQ(bound_of(kept, f32).relative, 0x1p-10);
+  EXPECT_EQ(bound_of(kept, c64).relative, 0x1p-10);
+  EXPECT_TRUE(bound_of(kept, i32).exact());
+  EXPECT_TRUE(bound_of(plan_with("keep_bits", "23"), f32).exact());
+  EXPECT_EQ(bound_of(plan_with("keep_bits", "23"), f64).relative, 0x1p-24);
+  EXPECT_TRUE(bound_of(plan_with("keep_bits", "0"), f64).exact());
+  EXPECT_EQ(bound_of(plan_with("max_error", "1e-3"), f64).absolute, 1e-3);
+  EXPECT_EQ(bound_of(plan_with("max_relative_error", "1e-4"), f64).relative, 1e-4);
+  EXPECT_TRUE(bound_of(plan_with("compression", "zstd"), f64).exact());
+}
+
+TEST(Bound, KnowsPlansThatCompress) {
+  EXPECT_TRUE(compresses(plan_with("compression", "zstd")));
+  EXPECT_TRUE(compresses(plan_with("filter", "deflate")));
+  EXPECT_FALSE(compresses(plan_with("compression", "none")));
+  EXPECT_FALSE(compresses(Plan()));
+}
+
+bool near(double expected, double found, const Bound& bound, Deviation& largest) {
+  return within(Kind::f64, reinterpret_cast<const std::byte*>(&expected), reinterpret_cast<const std::byte*>(&found),
+                bound, largest);
+}
+
+TEST(Bound, IsTheLargerOfBothParts) {
+  Deviation largest;
+  EXPECT_TRUE(near(8, 8.5, {.relative = 0x1p-4}, largest));
+  EXPECT_EQ(largest.absolute, 0.5);
+  EXPECT_EQ(largest.relative, 0x1p-4);
+  EXPECT_FALSE(near(8, std::nextafter(8.5, 9), {.relative = 0x1p-4}, largest));
+  EXPECT_TRUE(near(0, 0.25, {.absolute = 0.25, .relative = 1e-9}, largest));
+  EXPECT_FALSE(near(0, 1e-300, {.relative = 0.5}, largest)) << "nothing is near zero";
+  EXPECT_TRUE(near(3, 3, {}, largest));
+  EXPECT_EQ(largest.relative, std::nextafter(8.5, 9) / 8 - 1) << "the largest so far";
+}
+
+TEST(Bound, AllowsNoOtherNanOrInfinity) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  Deviation largest;
+  const Bound wide{.absolute = infinity, .relative = 1};
+  EXPECT_TRUE(near(nan, nan, wide, largest));
+  EXPECT_TRUE(near(infinity, infinity, wide, largest));
+  EXPECT_FALSE(near(nan, 1, wide, largest));
+  EXPECT_FALSE(near(1, nan, wide, largest));
+  EXPECT_FALSE(near(infinity, -infinity, wide, largest));
+  EXPECT_EQ(largest.absolute, 0);
+}
+
+TEST(Bound, HoldsForEachPartOfAComplexNumber) {
+  const std::complex<float> expected{1000, 1}, found{1001, 1}, wrong{1000, 1.01F};
+  const auto parts = [&](const std::complex<float>& value) {
+    Deviation largest;
+    return within(Kind::complex64, reinterpret_cast<const std::byte*>(&expected),
+                  reinterpret_cast<const std::byte*>(&value), {.relative = 0x1p-9}, largest);
+  };
+  EXPECT_TRUE(parts(found));
+  EXPECT_FALSE(parts(wrong)) << "1 % of the imaginary part";
+}
+
+// Rounded as keep_bits does: to the nearest value with so many explicit bits of the mantissa.
+double rounded(double value, int bits) {
+  const int exponent = std::ilogb(value);
+  return std::ldexp(std::nearbyint(std::ldexp(value, bits - exponent)), exponent - bits);
+}
+
+class Rounded : public testing::Test {
+ protected:
+  void SetUp() override {
+    WorkloadRequest request;
+    request.type = ElementType{Kind::f64};
+    request.total_bytes = int64_t{64} * 64 * 8;
+    workload_ = *make_workload("block2d", request);
+    data_ = *make_turbulence(workload_->fields());
+    truth_ = {workload_.get(), seed, repetition, data_.get(), {bound_of(plan_with("keep_bits", "9"), request.type)}};
+    values_.resize(size_t{64} * 64);
+    expect(truth_, 0, 0, bytes_of());
+  }
+  std::span<std::byte> bytes_of() { return std::as_writable_bytes(std::span(values_)); }
+  Faults checked() {
+    Faults faults;
+    check(truth_, 0, 0, bytes_of(), faults);
+    return faults;
+  }
+
+  std::unique_ptr<Workload> workload_;
+  std::shared_ptr<const Values> data_;
+  Truth truth_;
+  std::vector<double> values_;
+};
+
+TEST_F(Rounded, IsRightUpToItsBoundAndTheLargestErrorIsReported) {
+  EXPECT_FALSE(truth_.exact());
+  EXPECT_EQ(checked().largest.absolute, 0);
+  const std::vector<double> exact = values_;
+  double most = 0;
+  for (double& value : values_) {
+    const double before = value;
+    value = rounded(value, 9);
+    most = std::max(most, std::abs(value - before) / std::abs(before));
+  }
+  const Faults faults = checked();
+  EXPECT_EQ(faults.wrong, 0);
+  EXPECT_DOUBLE_EQ(faults.largest.relative, most);
+  EXPECT_LE(most, 0x1p-10);
+  EXPECT_GT(most, 0x1p-11);
+  for (size_t i = 0; i < exact.size(); ++i) values_[i] = rounded(exact[i], 7);
+  EXPECT_GT(checked().wrong, 1000);
+}
+
+TEST_F(Rounded, ButNotBeyondIt) {
+  values_[64 * 3 + 5] *= 1.002;
+  const Faults faults = checked();
+  ASSERT_EQ(faults.wrong, 1);
+  const std::string text = explain(truth_, faults, 1);
+  EXPECT_NE(text.find("element (3, 5)"), std::string::npos) << text;
+  EXPECT_NE(text.find("relatively 0.002, where the plan allows 0, relatively 0.000977"), std::string::npos) << text;
+  truth_.bounds.clear();
+  EXPECT_EQ(checked().wrong, 1);
+}
+
+TEST_F(Rounded, WhatAnEarlierRepetitionWroteIsStale) {
+  Truth before = truth_;
+  before.repetition = 1;
+  double old = 0;
+  expect(before, 0, 70, std::as_writable_bytes(std::span(&old, 1)));
+  values_[70] = rounded(old, 9);
+  const Faults faults = checked();
+  ASSERT_EQ(faults.wrong, 1);
+  const std::string text = explain(truth_, faults, 1);
+  EXPECT_NE(text.find("stale: this element in repetition 1"), std::string::npos) << text;
+  values_[70] = 100;
+  EXPECT_NE(explain(truth_, checked(), 1).find("not the value of this element"), std::string::npos);
+}
+
+TEST_F(Rounded, FaultsOfRanksAreMerged) {
+  Faults one{.wrong = 0, .largest = {0.5, 0.1}}, other{.wrong = 2, .largest = {0.25, 0.2}, .field = 0, .offset = 7};
+  merge(one, other);
+  EXPECT_EQ(one.wrong, 2);
+  EXPECT_EQ(one.offset, 7);
+  EXPECT_EQ(one.largest.absolute, 0.5);
+  EXPECT_EQ(one.largest.relative, 0.2);
+}
+
+}  // namespace
 }  // namespace penstock::bench

@@ -3,18 +3,13 @@
 
 #include <cstring>
 
+#include "bench/workload/scramble.hpp"
+
 namespace penstock::bench {
 
 namespace {
 
-constexpr uint64_t odd[2] = {0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu};
-
-uint64_t scramble(uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * odd[0];
-  x = (x ^ (x >> 27)) * odd[1];
-  return x ^ (x >> 31);
-}
+constexpr auto& odd = scramble_odd;
 
 // x with odd * x == 1 modulo 2^64, hence modulo any lower power: Newton's iteration doubles the number of correct bits.
 constexpr uint64_t inverse(uint64_t value) {

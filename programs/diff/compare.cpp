@@ -1,52 +1,12 @@
-// Compare: every number of every type fits a long double with 64 bits of precision; equal windows are skipped.
+// Compare: equal windows are skipped.
 #include "programs/diff/compare.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string_view>
+
+#include "programs/diff/values.hpp"
 
 namespace penstock::program {
 namespace {
-
-static_assert(std::numeric_limits<long double>::digits >= 64, "64-bit integers would be rounded");
-
-template <typename T>
-long double number(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return static_cast<long double>(value);
-}
-
-struct Value {
-  long double real = 0, imaginary = 0;
-};
-
-Value load(Kind kind, const std::byte* at) {
-  switch (kind) {
-    case Kind::i8: return {number<int8_t>(at)};
-    case Kind::u8: return {number<uint8_t>(at)};
-    case Kind::i16: return {number<int16_t>(at)};
-    case Kind::u16: return {number<uint16_t>(at)};
-    case Kind::i32: return {number<int32_t>(at)};
-    case Kind::u32: return {number<uint32_t>(at)};
-    case Kind::i64: return {number<int64_t>(at)};
-    case Kind::u64: return {number<uint64_t>(at)};
-    case Kind::f32: return {number<float>(at)};
-    case Kind::f64: return {number<double>(at)};
-    case Kind::complex64: return {number<float>(at), number<float>(at + 4)};
-    case Kind::complex128: return {number<double>(at), number<double>(at + 8)};
-    case Kind::text: break;
-  }
-  return {};
-}
-
-long double magnitude(const Value& value) {
-  return value.imaginary == 0 ? std::fabs(value.real) : std::hypot(value.real, value.imaginary);
-}
-
-bool has_nan(const Value& value) { return std::isnan(value.real) || std::isnan(value.imaginary); }
 
 bool is_real(Kind kind) {
   return kind == Kind::f32 || kind == Kind::f64 || kind == Kind::complex64 || kind == Kind::complex128;
@@ -67,12 +27,6 @@ void compare_numbers(const Value& a, const Value& b, int64_t at, const Tolerance
     found.largest_at = at;
   }
   if (scale > 0) found.largest_relative = std::max(found.largest_relative, static_cast<double>(difference / scale));
-}
-
-// Without padding.
-std::string_view text_at(const std::byte* at, int64_t most) {
-  const auto* text = reinterpret_cast<const char*>(at);
-  return {text, ::strnlen(text, static_cast<size_t>(most))};
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ constexpr Together together[] = {
     {"phdf5", "collective=true,chunked=true,fill=true"},
     {"phdf5", "collective=true,multi_dataset=true", true},
     {"phdf5", "collective=true,chunked=true,filter=deflate,level=1"},
+    {"phdf5", "collective=true,chunked=true,filter=deflate,shuffle=true"},
     {"phdf5", "collective=true,chunked=true,filter=zstd", true},
     {"phdf5", "collective=true,chunked=true,filter=blosc", true},
     {"phdf5", "alignment=65536,alignment_threshold=1024"},

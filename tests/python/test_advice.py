@@ -48,6 +48,14 @@ def test_a_wrong_file_is_never_advised(tmp_path: Path) -> None:
     assert failures(read_record(path)) == ["hdf5/two_phase did not verify: what was read back is not what was written"]
 
 
+def test_what_rounds_values_is_advised_only_where_all_do(tmp_path: Path) -> None:
+    error = {"absolute": 0.1, "relative": 0.001}
+    rounding = line("hdf5/two_phase:keep_bits=9", 0.1, ratio=ratio(0.1, 0.1, 0.1, "faster"), largest_error=error)
+    exact = line("hdf5/two_phase", 0.5, ratio=ratio(0.5, 0.4, 0.6, "faster"))
+    assert "use hdf5/two_phase: 2.00 times" in advise(tmp_path, BASE, exact, rounding)
+    assert "use hdf5/two_phase:keep_bits=9: 10.0 times" in advise(tmp_path, rounding)
+
+
 def test_a_failure_is_told_with_its_cause(tmp_path: Path) -> None:
     broken = line("hdf5/two_phase", error="No space left on device", verified=False, median=None, bwMiB=None, low=None)
     path = write_record(tmp_path / "record.json", BASE, broken)

@@ -57,6 +57,26 @@ def test_ratios_are_those_of_the_raw_times(penstock: Penstock, tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
+def test_ratios_of_compression(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", str(tmp_path))  # no filter of others
+    done = penstock(*SMALL, "--np", "2", "--repetitions", "1", "--only", "13")
+    assert done.returncode == 0, done.stderr
+    record = read(tmp_path)
+    assert record["verified"]
+    lines = {
+        (case["case"], line["method"], line["operation"]): line for case in record["cases"] for line in case["results"]
+    }
+    for ratio, measure in zip(record["ratios"], ("write", "write", "write", "read", "stored"), strict=True):
+        operation, name = ("write", "stored_bytes") if measure == "stored" else (measure, "seconds")
+        ours, other = (lines[side["case"], side["method"], operation][name][0] for side in ratio["sides"])
+        assert ratio["value"] == pytest.approx(ours / other), ratio["id"]
+    assert record["ratios"][-1]["met"], "as small as what HDF5 writes"
+    assert "median_bytes" in record["ratios"][-1]["sides"][0]
+    rounded = [line for line in lines.values() if "keep_bits=9" in line["method"]]
+    assert all(0 < line["largest_error"]["relative"] <= 2**-10 for line in rounded)
+    assert {one["method"].partition("filter=")[2] for one in record["unavailable"]} == {"zstd,level=1,checksums=none"}
+
+
 def test_every_repetition_has_every_method_once(penstock: Penstock, tmp_path: Path) -> None:
     done = penstock(*SMALL, "--np", "2", "--repetitions", "1", "--only", "7")
     assert done.returncode == 0, done.stderr

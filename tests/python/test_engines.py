@@ -95,6 +95,22 @@ def test_headers(files: dict[str, Path], tool: str, engines: tuple[str, ...]) ->
             assert "rho" in done.stdout
 
 
+def test_shuffle_goes_before_a_filter(penstock: Penstock, tmp_path: Path) -> None:
+    """The chunks are those of h5py with gzip and shuffle, of the same size."""
+    plain, filtered = tmp_path / "a.h5", tmp_path / "b.h5"
+    values = np.fromfunction(lambda i, j: np.sin(i / 20) + np.cos(j / 30), (300, 400))
+    with h5py.File(plain, "w") as file:
+        same = {"chunks": (100, 400), "compression": "gzip", "compression_opts": 4, "shuffle": True}
+        file.create_dataset("x", data=values, **same)
+    plan = "phdf5:chunked=true,chunk=100x400,collective=true,shuffle=true,filter=deflate"
+    done = penstock("convert", str(plain), str(filtered), "--plan", plan)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(plain) as one, h5py.File(filtered) as other:
+        assert other["x"]._filters == one["x"]._filters
+        assert other["x"].id.get_storage_size() == one["x"].id.get_storage_size()
+        np.testing.assert_array_equal(other["x"][...], values)
+
+
 def test_a_filter_of_hdf5plugin(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks that phdf5 compressed by Zstandard are what h5py unpacks, and what phdf5 wrote plain."""
     monkeypatch.setenv("HDF5_PLUGIN_PATH", str(hdf5plugin.PLUGIN_PATH))

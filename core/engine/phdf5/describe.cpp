@@ -16,6 +16,8 @@ Descriptor phdf5_descriptor() {
            "size: the "
            "largest rank's block halved until it is no larger"},
           {"filter", Type::choice, "none|deflate|zstd|blosc", "none", "compression; needs chunked and collective"},
+          {"shuffle", Type::boolean, "true|false", "false",
+           "deflate and zstd: sort the bytes of elements by their place first, which makes most numbers smaller"},
           {"level", Type::integer, "0", "4", "of the compression"},
           {"fill", Type::boolean, "true|false", "false", "write zeros before the data"},
           {"multi_dataset", Type::choice, "auto|true|false", "auto",

@@ -75,6 +75,8 @@ Status set_filter(hid_t creation, const Options& options) {
   const auto level = static_cast<unsigned>(options.level);
   const unsigned blosc[] = {0, 0, 0, 0, level, 1, 0};  // four places for the filter itself, then shuffling, blosclz
   herr_t set = 0;
+  if (options.shuffle && (options.filter == "deflate" || options.filter == "zstd")) set = H5Pset_shuffle(creation);
+  if (set < 0) return library_error(Code::unsupported, "setting the shuffle filter");
   if (options.filter == "deflate") set = H5Pset_deflate(creation, level);
   if (options.filter == "zstd") set = H5Pset_filter(creation, zstd_id, H5Z_FLAG_MANDATORY, 1, &level);
   if (options.filter == "blosc") set = H5Pset_filter(creation, blosc_id, H5Z_FLAG_MANDATORY, 7, blosc);
@@ -105,6 +107,7 @@ Result<Options> parse_options(const Settings& settings) {
   options.coll_metadata = settings.boolean("coll_metadata");
   options.preallocate = settings.boolean("preallocate");
   options.filter = settings.word("filter");
+  options.shuffle = settings.boolean("shuffle");
   options.level = settings.integer("level");
   options.alignment = settings.integer("alignment");
   options.alignment_threshold = settings.integer("alignment_threshold");

@@ -13,6 +13,7 @@ struct Options {
   std::optional<Dims> chunk;  // for datasets with as many dimensions; others get the largest block of any rank,
   int64_t chunk_bytes = 0;    // halved until it has at most this many bytes
   std::string filter;
+  bool shuffle = false;
   int64_t level = 0;
   H5F_libver_t oldest = H5F_LIBVER_EARLIEST;
   int64_t alignment = 1, alignment_threshold = 1, meta_block_size = 2048, sieve_buf_size = 65536;

@@ -1,20 +1,16 @@
 """diff.py: `penstock diff` compares what is in two files by value, whatever their formats."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from penstock.base import launch
-from penstock.base.errors import UserError, must_be_there
+from penstock.base.errors import UserError
 from penstock.base.printable import printable, printable_in
-from penstock.base.relay import relay
 from penstock.cli import options
-
-PROGRAM = "penstock-diff"
-TROUBLE = 2  # the exit status
+from penstock.cli.pairs import TROUBLE, compare, index, only_words
 
 
 def register(app: typer.Typer) -> None:
@@ -28,9 +24,7 @@ def diff(
         float, typer.Option("--rtol", min=0, help="Take elements as equal where |a - b| <= atol + rtol |b|.")
     ] = 0.0,
     atol: Annotated[float, typer.Option("--atol", min=0, help="The absolute part of that tolerance.")] = 0.0,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="Compare only this dataset. Repeatable.")
-    ] = None,
+    only: options.Only = None,
     ignore_attributes: Annotated[bool, typer.Option("--ignore-attributes", help="Compare datasets only.")] = False,
     nan_differs: Annotated[bool, typer.Option("--nan-differs", help="Let NaN differ from NaN.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only set the exit status.")] = False,
@@ -46,31 +40,23 @@ def diff(
     of different types are compared by their values. The exit status is 0 where all is the same, 1 where
     something differs, 2 where that could not be found out.
     """
-    if np < 1:
-        raise UserError(f"--np must be at least 1, not {np}", TROUBLE)
-    must_be_there(a, b)
-    words = [str(a), str(b), "--rtol", repr(rtol), "--atol", repr(atol)]
-    words += [word for name in only or [] for word in ("--only", name.strip("/"))]
+    words = ["--rtol", repr(rtol), "--atol", repr(atol), *only_words(only)]
     words += ["--ignore-attributes"] * ignore_attributes + ["--nan-differs"] * nan_differs
-    ranks = 1 if mpi is launch.Mpi.serial else np
-    command = [*launch.command(PROGRAM, mpi, ranks), *words]
-    with relay() as errors:
-        ran = subprocess.run(
-            command, env=launch.environment(), stdout=subprocess.PIPE, stderr=errors.file, text=True, check=False
-        )
-    for line in ran.stdout.splitlines():
-        if line.startswith("{") and not quiet:
+    found = compare(a, b, words, np, mpi)
+    for line in found.lines:
+        if not quiet:
             _print(line, a, b, as_json)
-    if ran.returncode not in (0, 1):
-        raise UserError(errors.complaint(PROGRAM) or f"{PROGRAM} failed", TROUBLE)
-    raise typer.Exit(ran.returncode)
+    if found.complaint:
+        raise UserError(found.complaint, TROUBLE)
+    if not found.same:
+        raise typer.Exit(1)
 
 
-def _print(line: str, a: Path, b: Path, as_json: bool) -> None:
+def _print(line: dict[str, Any], a: Path, b: Path, as_json: bool) -> None:
     if as_json:
-        typer.echo(line)
+        typer.echo(json.dumps(line, separators=(",", ":"), ensure_ascii=False))
         return
-    found = printable_in(json.loads(line))
+    found = printable_in(line)
     if "not_compared" in found:
         text = f"not compared, in '{printable(str(a if found['in'] == 'a' else b))}': {found['not_compared']}"
     else:
@@ -98,9 +84,9 @@ def _describe(found: dict[str, Any], a: str, b: str) -> str:
     if not found["differing"]:
         return f"{what}: the same values{types}" if types else ""
     text = f"{what}{types}: {found['differing']} of {found['elements']} elements differ, "
-    text += f"the first at {_index(found['first'])}"
+    text += f"the first at {index(found['first'])}"
     if "largest" in found:
-        text += f"; most by {found['largest']:.6g} at {_index(found['largest_at'])}"
+        text += f"; most by {found['largest']:.6g} at {index(found['largest_at'])}"
         if found["largest_relative"]:
             text += f", relatively by {found['largest_relative']:.3g}"
     return text
@@ -109,10 +95,6 @@ def _describe(found: dict[str, Any], a: str, b: str) -> str:
 def _kind(found: dict[str, Any], which: int) -> str:
     types = found.get("types")
     return f"{types[which]} {found['shapes'][which]}" if types else str(found["shapes"][which])
-
-
-def _index(index: list[int]) -> str:
-    return "(" + ", ".join(map(str, index)) + ")"
 
 
 def _object(name: str) -> str:

@@ -21,4 +21,7 @@ Directory = Annotated[Path, typer.Option("--dir", metavar="DIR", help="Measure t
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would run, for how long and what it needs; run nothing.")
 ]
+Only = Annotated[
+    list[str] | None, typer.Option("--only", metavar="NAME", help="Compare only this dataset. Repeatable.")
+]
 Processes = Annotated[int | None, typer.Option("--processes", min=1, help="Read so many logs at once.")]

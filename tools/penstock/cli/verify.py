@@ -11,6 +11,7 @@ from penstock.base import launch, words
 from penstock.base.errors import UserError
 from penstock.base.printable import printable
 from penstock.cli import lines, options
+from penstock.cli.against import Limits, compare_with
 
 PROGRAM = "penstock-verify"
 REPAIR_PROGRAM = "penstock-repair"
@@ -38,6 +39,22 @@ def verify(
         bool, typer.Option("--seal", help="Renew the checksums of files that another tool changed on purpose.")
     ] = False,
     force: Believe = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="REFERENCE",
+            help="Compare values with this file or set, not with checksums; say by how much they differ.",
+        ),
+    ] = None,
+    max_error: Annotated[
+        float | None, typer.Option("--max-error", min=0, help="With --against: values may differ by so much.")
+    ] = None,
+    max_relative_error: Annotated[
+        float | None,
+        typer.Option("--max-relative-error", min=0, help="With --against: or by so much of the reference's value."),
+    ] = None,
+    only: options.Only = None,
     np: options.Ranks = options.RANKS,
     mpi: options.Mpi = launch.HERE,
     as_json: options.JsonLines = False,
@@ -56,7 +73,20 @@ def verify(
     is cloned, and the clone takes its place in one step, with all that the other tool put in it; added datasets get
     checksums as far as the record has room, and those that get none are named. The parts of a set stay in place; its
     index and parity are written again.
+
+    --against compares the values of all datasets with those of REFERENCE, which may have another format, other types
+    and another compression, and needs no checksums. For each dataset the largest error and the largest relative error
+    are said, with the element's index, and whether all bits are the same. Values with scale_factor and add_offset are
+    unpacked first. A dataset that only one of both has differs.
     """
+    if against is not None:
+        if repair or seal or force:
+            raise UserError("--against compares values only: --repair, --seal and --force cannot stand beside it")
+        compare_with(against, files, only, Limits(max_error, max_relative_error), np, mpi, as_json)
+        return
+    for name, given in (("--max-error", max_error), ("--max-relative-error", max_relative_error), ("--only", only)):
+        if given is not None:
+            raise UserError(f"{name} is about --against")
     if repair and seal:
         raise UserError("--repair and --seal: one at a time")
     if force and not seal:

@@ -7,7 +7,10 @@ PORTABLE_FORMATS = ("hdf5", "netcdf", "phdf5", "pnetcdf", "netcdf4")
 
 
 def advice(record: Record) -> list[str]:
-    """Returns what to use for each operation, compared to the baseline, in sentences; only verified methods count."""
+    """Returns what to use for each operation, compared to the baseline, in sentences.
+
+    Only verified methods count, and those that round values only where all do.
+    """
     return [sentence for operation in record.operations() for sentence in _operation(record, operation)]
 
 
@@ -33,6 +36,7 @@ def is_portable(method: str) -> bool:
 
 def _operation(record: Record, operation: str) -> list[str]:
     usable = [line for line in record.of(operation) if line.usable and not line.control]
+    usable = [line for line in usable if line.error_found is None] or usable
     if not usable:
         return [f"{operation}: no method worked."]
     portable = [line for line in usable if is_portable(line.method)]

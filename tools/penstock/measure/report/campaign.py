@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.base import words
+from penstock.measure.report.stored import sentences
 from penstock.measure.studies import stats
 from penstock.measure.studies.pooled import Pooled, Series
 
@@ -53,7 +54,7 @@ def remarks(content: dict[str, Any]) -> list[str]:
         f"{job['np']} ranks: {sentence}"
         for job in content["jobs"]
         for case in job["record"]["cases"]
-        for sentence in left_behind(case["results"])
+        for sentence in (*left_behind(case["results"]), *sentences(case["results"]))
     )
     return [*cut, *missing, *sets]
 

@@ -29,7 +29,7 @@ class RatioRow:
     met: bool | None
     ours: str
     other: str
-    seconds: tuple[float, ...]  # medians of both; empty where it was skipped or counted
+    medians: tuple[str, ...]  # medians of both; empty where it was skipped or counted
     skipped: str | None
     counted: bool  # not timed: the value is exact
 
@@ -93,7 +93,7 @@ def _cells(row: RatioRow) -> list[str]:
     if row.value is None:
         return [row.id, row.name, "skipped", "", target, "", "", ""]
     verdict = {None: "", True: "met", False: "MISSED"}[row.met]
-    medians = " / ".join(words.seconds(value) for value in row.seconds)
+    medians = " / ".join(row.medians)
     interval = "exact" if row.counted else words.interval(row.low, row.high)
     other = row.other if row.ours == OURS else f"{row.other} ({row.ours})"
     return [row.id, row.name, words.digits(row.value), interval, target, verdict, medians, other]
@@ -119,9 +119,17 @@ def _preset(content: dict[str, Any]) -> Preset:
         ratios=tuple(_row(ratio) for ratio in content["ratios"]),
         cases=cases,
         slow=tuple(dict.fromkeys(slow)),
-        costs=tuple(f"{name}: {text}" for name, record in cases.items() for text in record.costs()),
+        costs=tuple(
+            f"{name}: {text}" for name, record in cases.items() for text in (*record.costs(), *record.errors())
+        ),
         remarks=tuple(str(text) for text in content.get("remarks", [])),
     )
+
+
+def _median(side: dict[str, Any]) -> str:
+    if "median_bytes" in side:
+        return words.size(float(side["median_bytes"]))
+    return words.seconds(float(side["median_seconds"]))
 
 
 def _row(ratio: dict[str, Any]) -> RatioRow:
@@ -138,7 +146,7 @@ def _row(ratio: dict[str, Any]) -> RatioRow:
         met=ratio["met"],
         ours=str(ratio.get("ours", "")),
         other=str(ratio.get("other", "")),
-        seconds=tuple(float(side["median_seconds"]) for side in ratio.get("sides", [])),
+        medians=tuple(_median(side) for side in ratio.get("sides", [])),
         skipped=None if ratio.get("skipped") is None else str(ratio["skipped"]),
         counted=bool(ratio.get("counted", False)),
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from penstock.base import words
 from penstock.measure import records
+from penstock.measure.report.stored import Error, Stored, error_of, stored_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Line:
     define_per_dataset: float | None = None  # seconds, where there are several
     metadata_calls: int = 0  # of one write, on all ranks; 0 where they were not counted
     chosen: str = ""  # the plan that was executed, and why this one
+    stored: Stored | None = None  # where its plan compresses
+    error_found: Error | None = None  # where its plan rounds
     predicted: float | None = None  # seconds, where that plan was chosen by wisdom or an estimate
 
     @property
@@ -62,6 +65,12 @@ class Record:
     smallest_claimable: dict[str, float]  # operation: the A/A pair's spread
     warnings: tuple[str, ...]
     notes: tuple[str, ...] = ()  # on the workload
+    data: str = "numbers"  # what the elements are
+
+    @property
+    def compresses(self) -> bool:
+        """Whether any method does."""
+        return any(line.stored is not None for line in self.lines)
 
     def operations(self) -> list[str]:
         return list(dict.fromkeys(line.operation for line in self.lines))
@@ -76,6 +85,15 @@ class Record:
             f"took {words.seconds(line.median)}, with {line.chosen}."
             for line in self.lines
             if line.predicted is not None and line.median is not None and line.usable and not line.control
+        ]
+
+    def errors(self) -> list[str]:
+        """By how much methods that round have changed values."""
+        found = {line.method: line.error_found for line in self.lines if line.usable and not line.control}
+        return [
+            f"{method}: no value is off by more than {error.text}."
+            for method, error in found.items()
+            if error is not None
         ]
 
     def costs(self) -> list[str]:
@@ -123,6 +141,7 @@ def record_of(record: dict[str, Any]) -> Record:
         smallest_claimable={
             operation: float(control["smallest_claimable"]) for operation, control in (record.get("aa") or {}).items()
         },
+        data=str(record["workload"].get("data", "numbers")),
         notes=tuple(str(note) for note in record["workload"].get("notes", [])),
         warnings=tuple(str(warning) for warning in record.get("warnings", [])) + _warnings(record["results"]),
     )
@@ -153,6 +172,8 @@ def _line(line: dict[str, Any]) -> Line:
         visible_to_copy=_number((line.get("behind") or {}).get("visible_to_copy")),
         define_per_dataset=_number(line.get("define_seconds_per_dataset")),
         metadata_calls=_count(line.get("metadata_calls", 0)),
+        stored=stored_of(line),
+        error_found=error_of(line),
         chosen=f"plan {line.get('plan')}, by {line.get('reason')}",
         predicted=_number(line.get("predicted_seconds")),
     )

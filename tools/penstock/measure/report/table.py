@@ -11,8 +11,9 @@ from penstock.measure.report.results import Line, Record
 def headline(record: Record) -> str:
     """What was measured, in one line."""
     repetitions = f"{record.repetitions} repetition{'' if record.repetitions == 1 else 's'}"
+    data = "" if record.data == "numbers" else f" of data {record.data}"
     return (
-        f"{record.workload}, {words.size(record.total_bytes)}, written on {_ranks(record.np)}, "
+        f"{record.workload}, {words.size(record.total_bytes)}{data}, written on {_ranks(record.np)}, "
         f"read back on {_ranks(record.readers)}; {record.regime}; {repetitions}"
         + {"time limit": " until the time limit", "half-width": ", all intervals as narrow as asked for"}.get(
             record.stopped or "", ""
@@ -25,14 +26,15 @@ def table(record: Record) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     made.add_column("method", no_wrap=True)
     made.add_column("operation", no_wrap=True)
-    for name in ("median", "95 % interval", "MiB/s", f"time ÷ {record.baseline}"):
+    numbers = ["median", "95 % interval", "MiB/s", *(["stored", "ratio"] if record.compresses else [])]
+    for name in (*numbers, f"time ÷ {record.baseline}"):
         made.add_column(name, justify="right", no_wrap=True)
     made.add_column("verified", no_wrap=True)
     for operation in record.operations():
         lines = record.of(operation)
         fastest = min((line.median for line in lines if line.usable and line.median is not None), default=None)
         for line in lines:
-            made.add_row(*_cells(line), style=_style(line, fastest))
+            made.add_row(*_cells(line, record.compresses), style=_style(line, fastest))
         made.add_section()
     return made
 
@@ -43,6 +45,10 @@ def remarks(record: Record) -> list[str]:
     if record.ceiling:
         rates = [f"{operation}s {words.digits(rate)} MiB/s" for operation, rate in record.ceiling.items()]
         sentences.append(f"The device itself {' and '.join(rates)} at best.")
+    if record.compresses:
+        sentences.append(
+            "Stored is the size of the files; the ratio is of the data's bytes to it, MiB/s are of the data."
+        )
     if any(line.cached for line in record.lines):
         sentences.append("Rates marked * are those of the page cache, not of the device.")
     if record.smallest_claimable:
@@ -54,7 +60,7 @@ def remarks(record: Record) -> list[str]:
                 f"{line.method}: writing in the background adds {line.visible_to_copy:.2f} times "
                 "the time of copying the data once."
             )
-    sentences += [*record.notes, *record.choices(), *record.costs()]
+    sentences += [*record.notes, *record.errors(), *record.choices(), *record.costs()]
     return sentences + [f"Warning: {warning}." for warning in record.warnings]
 
 
@@ -62,10 +68,13 @@ def _ranks(count: int) -> str:
     return "1 rank" if count == 1 else f"{count} ranks"
 
 
-def _cells(line: Line) -> list[Text]:
+def _cells(line: Line, compresses: bool) -> list[Text]:
+    """COMPRESSES: whether there are columns for what is stored."""
     verified = "yes" if line.verified else "NO"
+    stored = ["", ""] if line.stored is None else [line.stored.text, words.digits(line.stored.ratio)]
+    stored = stored if compresses else []
     if line.median is None or line.mib_per_second is None:
-        cells = [line.method, line.operation, "failed" if line.error else "-", "", "", "", verified]
+        cells = [line.method, line.operation, "failed" if line.error else "-", "", "", *stored, "", verified]
     else:
         cells = [
             line.method,
@@ -73,6 +82,7 @@ def _cells(line: Line) -> list[Text]:
             words.seconds(line.median),
             words.seconds_interval(line.median, line.low, line.high),
             f"{line.mib_per_second:.0f}{'*' if line.cached else ''}",
+            *stored,
             _ratio(line),
             verified,
         ]

@@ -24,12 +24,12 @@ def result(row: Ratio, np: int, record: Content, suffix: str) -> Content:
     copy = row.other.measure == "copy"  # of the data of the run that it belongs to
     rivals = replace(row.other, methods=(ours.method,)) if copy else row.other
     other = _stand(_within(rivals, suffix), record)
-    value = stats.ratio(ours.seconds, other.seconds)
+    value = stats.ratio(ours.values, other.values)
     if value is None:
         return skipped(row, np, ours.missing or other.missing or f"{other.method}: it took no time")
     sides = [
         {"case": side.case + suffix, "method": one.method, "measure": side.measure}
-        | {"median_seconds": stats.median(one.seconds)}
+        | {"median_bytes" if side.measure == "stored" else "median_seconds": stats.median(one.values)}
         for side, one in ((row.ours, ours), (row.other, other))
     ]
     found = _valued(_unmeasured(row, np, row.target_on(np)), value.median, ours.method)
@@ -38,7 +38,7 @@ def result(row: Ratio, np: int, record: Content, suffix: str) -> Content:
         "low": value.low,
         "high": value.high,
         "coverage": value.coverage,
-        "pairs": min(len(ours.seconds), len(other.seconds)),
+        "pairs": min(len(ours.values), len(other.values)),
         "sides": sides,
         "regime": next(case["regime"] for case in record["cases"] if case["case"] == row.ours.case + suffix),
     }
@@ -82,10 +82,10 @@ def count(mpi: launch.Mpi, arguments: list[str], record: Path) -> None:
 
 @dataclass(frozen=True)
 class _Standing:
-    """The method that represents a side, or why there is none."""
+    """The method that represents a side, with its seconds or bytes, or why there is none."""
 
     method: str = ""
-    seconds: tuple[float, ...] = ()
+    values: tuple[float, ...] = ()
     missing: str = ""
 
 
@@ -102,12 +102,19 @@ def _stand(side: Side, record: Content) -> _Standing:
     for line in _lines(side.case, record):
         if line["method"] not in side.methods or line["operation"] != operation:
             continue
-        seconds = tuple(line["behind"]["copy_seconds"] if side.measure == "copy" else line["seconds"])
-        if why := line["error"] or line.get("dropped") or ("" if seconds else "not measured"):
+        values = _values(line, side.measure)
+        if why := line["error"] or line.get("dropped") or ("" if values else "not measured"):
             missing.append(f"{line['method']}: {why}")
-        elif not best.seconds or stats.median(seconds) < stats.median(best.seconds):
-            best = _Standing(line["method"], seconds)
-    return best if best.seconds else _Standing(missing="; ".join(missing) or "not measured")
+        elif not best.values or stats.median(values) < stats.median(best.values):
+            best = _Standing(line["method"], values)
+    return best if best.values else _Standing(missing="; ".join(missing) or "not measured")
+
+
+def _values(line: Content, measure: str) -> tuple[float, ...]:
+    """Of each repetition."""
+    if measure == "copy":
+        return tuple(line["behind"]["copy_seconds"])
+    return tuple(line["stored_bytes" if measure == "stored" else "seconds"])
 
 
 def _lines(name: str, record: Content) -> list[Content]:

@@ -10,6 +10,8 @@ from penstock.measure import records
 from penstock.measure.report.campaign import left_behind
 from penstock.measure.report.page import across, compare, plots, verdict
 from penstock.measure.report.page.model import CaseView, Line, Source
+from penstock.measure.report.stored import error_of, stored_of
+from penstock.measure.studies import stats
 
 PROVENANCE = (
     ("date", "measured"), ("hostname", "host"), ("nodes", "ranks by node"), ("cpu", "processor"), ("cores", "cores"),
@@ -109,6 +111,7 @@ def _case(source: Source, name: str, identity: str) -> dict[str, Any]:
             [
                 f"workload {first.workload.get('name', '')}",
                 *([words.size(size)] if size else []),
+                *([f"data {data}"] if (data := first.workload.get("data", "numbers")) != "numbers" else []),
                 *([first.regime] if first.regime else []),
             ]
         ),
@@ -121,6 +124,7 @@ def _case(source: Source, name: str, identity: str) -> dict[str, Any]:
             ),
         ],
         "competitors": _competitors(cases),
+        "stored": _stored(cases),
         "plots": [plot for plot in found if plot is not None],
         "hints": _hints(cases),
         "warnings": list(
@@ -130,6 +134,29 @@ def _case(source: Source, name: str, identity: str) -> dict[str, Any]:
             dict.fromkeys(f"{line.method}: {line.error}" for case in cases for line in case.lines if line.error)
         ),
     }
+
+
+def _stored(cases: Sequence[CaseView]) -> list[dict[str, str]]:
+    """A row for each method that compresses or rounds, beside its rates; none where no method does."""
+    made = []
+    for case in cases:
+        for line in case.of_all():
+            kept, error = stored_of(line.details), error_of(line.details)
+            if kept is None and error is None:
+                continue
+            rate = stats.median(line.rates) if line.usable and line.rates else None
+            made.append(
+                {
+                    "np": str(case.np),
+                    "method": line.method,
+                    "operation": line.operation,
+                    "rate": "-" if rate is None else f"{rate:.0f}",
+                    "stored": "-" if kept is None else kept.text,
+                    "ratio": "-" if kept is None else words.digits(kept.ratio),
+                    "error": "none" if error is None else error.text,
+                }
+            )
+    return made
 
 
 def _competitors(cases: Sequence[CaseView]) -> str:

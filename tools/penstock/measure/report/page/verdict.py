@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from penstock.base import words
 from penstock.measure.report.advice import is_portable
 from penstock.measure.report.page.model import BESIDE, CaseView, Line, Source
+from penstock.measure.report.stored import error_of
 from penstock.measure.studies import stats
 
 NO_PLANS = ("metadata", "readers")  # workloads whose methods are no plans, and leave no file of their own
@@ -51,6 +52,7 @@ def rows(source: Source) -> list[Row]:
 
 def _row(case: CaseView, operation: str) -> Row | None:
     usable = [line for line in case.of(operation) if line.usable]
+    usable = [line for line in usable if error_of(line.details) is None] or usable  # others round values
     if not usable:
         return None
     plans = case.workload.get("name") not in NO_PLANS

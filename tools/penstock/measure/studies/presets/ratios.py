@@ -26,7 +26,7 @@ class Setup:
 class Side:
     """One side of a ratio. Of several methods the one with the lowest median counts; the ratio names it.
 
-    MEASURE is write or read, or copy: of the data once, beside a compute phase.
+    MEASURE is write or read, or copy: of the data once, beside a compute phase; or stored: bytes, not seconds.
     """
 
     case: str
@@ -96,6 +96,14 @@ _ENGINES = _plain(
 _CACHED_ENGINES = _plain("phdf5", "pnetcdf:mode=independent", "netcdf4:mode=independent", "raw/mpiio:level=2")
 _FOR_MANY = _plain("phdf5", "phdf5:collective=true", "pnetcdf", "pnetcdf:mode=independent", "pnetcdf:mode=nonblocking")
 _FOR_MAP = _plain("pnetcdf:mode=nonblocking", "raw/mpiio:level=3")
+_ZSTD = ("hdf5/two_phase:compression=zstd",)
+_DEFLATE = ("hdf5/two_phase:compression=deflate",)
+_LOSSLESS = (*_ZSTD, "hdf5/two_phase:compression=zstd,compression_level=3", *_DEFLATE)
+_ROUNDED = ("hdf5/two_phase:compression=zstd,keep_bits=9",)
+_CHUNKED = "phdf5:chunked=true,chunk=1MiB,collective=true,shuffle=true"
+_FILTERED = _plain(
+    f"{_CHUNKED},filter=zstd,level=1", f"{_CHUNKED},filter=deflate,level=1", f"{_CHUNKED},filter=deflate"
+)
 _BACKGROUND = ("hdf5/two_phase", "hdf5/servers")
 
 CASES: dict[str, Setup] = {
@@ -110,6 +118,8 @@ CASES: dict[str, Setup] = {
     "many": Setup("many", sized=False),
     "map F": Setup("map", ("--variables", "50"), sized=False),
     "background": Setup("block2d", ("--compute", "1")),
+    "smooth": Setup("block3d", ("--data", "smooth")),
+    "turbulence": Setup("block3d", ("--data", "turbulence")),
     "small": Setup("block2d", ("--total", "1MiB"), sized=False),
 }
 
@@ -213,4 +223,33 @@ ROWS: tuple[Row, ...] = (
         "11", "1 MiB, durable / pwrite and fsync by one rank", _ours("small"), Side("small", ("reference/pwrite",)), 1.5
     ),
     Ratio("12", "2-D blocks by put / by lend", _ours("block2d put"), _ours("block2d")),
+    Ratio(
+        "13a",
+        "smooth data by zstd, durable / parallel HDF5's filters",
+        Side("smooth", _ZSTD),
+        Side("smooth", _FILTERED),
+        0.4,
+    ),
+    Ratio("13b", "smooth data by the best lossless codec / as it is", Side("smooth", _LOSSLESS), _ours("smooth"), 0.6),
+    Ratio(
+        "13c",
+        "turbulence by zstd with keep_bits=9 / as it is",
+        Side("turbulence", _ROUNDED),
+        _ours("turbulence"),
+        0.4,
+    ),
+    Ratio(
+        "13d",
+        "smooth data by zstd read back on other ranks / parallel HDF5's filters",
+        Side("smooth", _ZSTD, "read"),
+        Side("smooth", _FILTERED, "read"),
+        0.5,
+    ),
+    Ratio(
+        "13e",
+        "bytes stored of smooth data by deflate / by HDF5's filters",
+        Side("smooth", _DEFLATE, "stored"),
+        Side("smooth", _FILTERED[-1:], "stored"),
+        1.05,
+    ),
 )
