@@ -59,8 +59,8 @@ class ChunkStore {
 
   // Takes CHUNK as it lies in the published file, if it is encoded alike there. False: it is to be read and added.
   Result<bool> take_old(const ChunkId& chunk);
-  // Encodes CHUNK, whose elements are TILE, at once or in a thread. If its encoder may change them, adds to the checksums
-  // what it stores. An error may be that of an earlier chunk.
+  // Encodes CHUNK, whose elements are TILE, at once or in a thread. If its encoder may change them, adds what it stores
+  // to the checksums. An error may be that of an earlier chunk.
   Status add(const ChunkId& chunk, std::span<const std::byte> tile);
   // The same of CHUNK, all of whose ELEMENTS are in this rank's memory, which must stay until finish() has returned.
   Status add(const ChunkId& chunk, const Claim& elements);

@@ -167,8 +167,8 @@ Status encode_own(const Communicator& comm, ChunkStore& store, std::vector<Claim
   return {};
 }
 
-// Collective. Chooses the filters of all datasets, by the errors that are allowed, and makes their encoders. Same status
-// on all ranks.
+// Collective. Chooses the filters of all datasets, by the errors that are allowed, and makes their encoders. Same
+// status on all ranks.
 Result<std::vector<Encoding>> make_encoders(const Opened& file, std::span<const EncodingWay> ways, ChunkStore& store,
                                             NewContents& contents, std::span<const Claim> claims) {
   const std::vector<Dataset>& datasets = contents.catalogue.datasets;
@@ -180,7 +180,8 @@ Result<std::vector<Encoding>> make_encoders(const Opened& file, std::span<const 
                          if (way.codec == nullptr) continue;
                          const Dims& chunk = store.tiles(static_cast<int>(d)).extents();
                          const CodecUse use{datasets[d].type, chunk,
-                                            static_cast<int>(way.settings.integer("compression_level")), errors[d].most};
+                                            static_cast<int>(way.settings.integer("compression_level")),
+                                            errors[d].most};
                          encodings[d] = {chunk, errors[d].filters, 0, {}};
                          if (!encodings[d].used()) encodings[d].filters = way.codec->filters(use);
                          PENSTOCK_TRY(store.encode_by(d, *way.codec, use, encodings[d].filters));
@@ -191,7 +192,8 @@ Result<std::vector<Encoding>> make_encoders(const Opened& file, std::span<const 
   return encodings;
 }
 
-Result<Moved> encode_puts(const Opened& file, const NewContents& contents, bool keep, ChunkStore& store, std::span<const Claim> claims, PhaseTimes& phases) {
+Result<Moved> encode_puts(const Opened& file, const NewContents& contents, bool keep, ChunkStore& store,
+                          std::span<const Claim> claims, PhaseTimes& phases) {
   PhaseTimes own;
   Job job;
   job.direction = Direction::write;
@@ -341,8 +343,7 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   }
   Moved moved;
   PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                       PENSTOCK_ASSIGN(
-                           moved, encode_puts(file, contents, keep, store, own.claims, file.report.phases));
+                       PENSTOCK_ASSIGN(moved, encode_puts(file, contents, keep, store, own.claims, file.report.phases));
                        return {};
                      })));
   int64_t held = moved.memory_peak + own.bytes;

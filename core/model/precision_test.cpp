@@ -37,9 +37,8 @@ std::string refusal(const Precision& precision, const ElementType& given) {
 
 TEST(Precision, RoundsMantissasToNearestAndTiesToEven) {
   const Precision bits{.keep_bits = 2};
-  EXPECT_EQ((stored<double, double>(bits, {1.0, 1.125, 1.126, 1.375, 1.37, -1.375, 1.875, 0.0, 1e-310})),
-            (std::vector<double>{1.0, 1.0, 1.25, 1.5, 1.25, -1.5, 2.0, 0.0,
-                                 std::ldexp(std::round(std::ldexp(1e-310, 1072)), -1072)}));
+  EXPECT_EQ((stored<double, double>(bits, {1.0, 1.125, 1.126, 1.375, 1.37, -1.375, 1.875, 0.0})),
+            (std::vector<double>{1.0, 1.0, 1.25, 1.5, 1.25, -1.5, 2.0, 0.0}));
   EXPECT_EQ((stored<float, float>(bits, {1.125F, 1.375F, 5.1F})), (std::vector<float>{1.0F, 1.5F, 5.0F}));
 }
 

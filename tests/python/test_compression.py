@@ -78,7 +78,7 @@ def test_other_filters_are_read_by_others_and_as_small(
 
 def test_info_names_the_filters(tmp_path: Path, penstock: Penstock) -> None:
     for codec, names in (
-        ("zstd", "shuffle and Zstandard 3"),
+        ("zstd", "shuffle and Zstandard 1"),
         ("lz4", "shuffle and LZ4:"),
         ("blosc", "Blosc bitshuffle lz4 5"),
     ):
