@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/comm/calling.hpp"
+#include "core/commit/automatic.hpp"
 #include "core/commit/method.hpp"
 
 namespace penstock {
@@ -38,11 +39,14 @@ void report_movement(const Moving& moving, double waiting_from, Report& report) 
   report_hints(moving.hints_outcome, report);
 }
 
-Status finish(Opened& file, Moving& moving) {
+// SECONDS: of the movement; 0 if the program did something else meanwhile.
+Status finish(Opened& file, Moving& moving, double& seconds) {
   const Communicator& comm = file.target.comm;
   const double waiting_from = now();
   StillMoving still(file.target);
   const Status moved = moving.mover->finish([&] { still.say(); });
+  seconds = now() - moving.started_at;
+  if (waiting_from - moving.started_at > 0.1 * seconds) seconds = 0;
   report_movement(moving, waiting_from, file.report);
   const Doubt doubt(comm, comm->rank() > 0 && moved.ok());  // rank 0 may learn of success and publish
   {
@@ -135,11 +139,17 @@ Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents,
 
 Status publish_moved(Opened& file, Moving& moving) {
   Target& target = file.target;
-  if (const Status status = finish(file, moving); !status.ok()) {
+  double seconds = 0;
+  if (const Status status = finish(file, moving, seconds); !status.ok()) {
     clean_up(moving, status);
     return status;
   }
   moving.finished = true;
+  if (!target.set && seconds > 0) {
+    int64_t bytes = 0;
+    for (const Part& part : moving.output.placed.parts) bytes += part.bytes;
+    note_rate(target, bytes, seconds);
+  }
   PENSTOCK_TRY(report_losses(target.comm, moving.contents.converted, file.report));
   file.file = Published{std::move(moving.output.placed.contents), target.path, !moving.known};
   take_record_apart(file.file->contents);

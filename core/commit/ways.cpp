@@ -6,6 +6,7 @@
 
 #include "core/access/record.hpp"
 #include "core/base/guarded.hpp"
+#include "core/commit/automatic.hpp"
 #include "core/commit/chunk_shape.hpp"
 #include "core/methods/dataset_options.hpp"
 #include "core/model/tiles.hpp"
@@ -60,7 +61,7 @@ void complete(EncodingWay& way, const Dataset& dataset, const Limits& limits, co
 
 }  // namespace
 
-Result<std::vector<EncodingWay>> choose_ways(const Opened& file, const NewContents& contents) {
+Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents) {
   const Limits limits(file.plan.settings);
   const std::vector<Dataset>& datasets = contents.catalogue.datasets;
   std::vector<EncodingWay> ways(datasets.size());
@@ -74,6 +75,10 @@ Result<std::vector<EncodingWay>> choose_ways(const Opened& file, const NewConten
     if (cut[d]) ways[d].settings = std::move(settings);
   }
   if (std::ranges::find(cut, true) == cut.end()) return ways;
+  PENSTOCK_ASSIGN(const std::string decided, choose_codecs(file, contents, ways));
+  std::string& reason = file.report.reason;
+  if (!decided.empty()) reason += reason.empty() ? decided : "; " + decided;
+  for (size_t d = 0; d < datasets.size(); ++d) cut[d] = cut[d] && ways[d].settings.word("compression") != "none";
   PENSTOCK_ASSIGN(const std::vector<Dims> within,
                   chunks_within_blocks(file.target.comm, datasets, cut, contents.claims, limits.chunk_bytes));
   for (size_t d = 0; d < datasets.size(); ++d) {

@@ -15,8 +15,8 @@ struct EncodingWay {
   Dims chunk;                    // extents
 };
 
-// Collective. One for each dataset of CONTENTS; none of them has a codec if the plan and its options name none. Same
-// status on all ranks.
-Result<std::vector<EncodingWay>> choose_ways(const Opened& file, const NewContents& contents);
+// Collective. One for each dataset of CONTENTS; none of them has a codec if the plan and its options name none. Adds to
+// the report's reason what was decided for compression=auto. Same status on all ranks.
+Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents);
 
 }  // namespace penstock

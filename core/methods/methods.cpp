@@ -28,10 +28,10 @@ const Parameter verify{
     "verify", Parameter::Type::choice, "never|first|always", "never",
     "whether what is read is compared with its checksums: never, when it is first read, or each time"};
 
-// "none|deflate".
+// "none|auto|deflate".
 const std::string& compressions() {
   static const std::string choices = [] {
-    std::string text = "none";
+    std::string text = "none|auto";
     for (const Codec* codec : codecs()) text += fmt::format("|{}", codec->describe().name);
     return text;
   }();
@@ -172,12 +172,12 @@ Status check_errors(const Settings& settings, const Codec* codec) {
 
 Status check_compression(const Plan& plan, const Settings& settings) {
   const std::string& word = settings.word("compression");
+  const bool automatic = word == "auto";
   const Codec* chosen = find_codec(word);
   if (chosen != nullptr && !chosen->describe().missing.empty())
     return {Code::unsupported, fmt::format("compression={} is not built: {}", word, chosen->describe().missing)};
   PENSTOCK_TRY(check_errors(settings, chosen));
-  if (chosen == nullptr) return {};
-  const Codec& codec = *chosen;
+  if (chosen == nullptr && !automatic) return {};
   if (!find_format(plan.format)->encodes())
     return {Code::unsupported,
             fmt::format("format {} stores numbers as they are: compression={} needs format hdf5", plan.format, word)};
@@ -186,6 +186,11 @@ Status check_compression(const Plan& plan, const Settings& settings) {
   if (settings.integer("chunk_bytes") > max_chunk_bytes)
     return {Code::invalid, fmt::format("chunk_bytes={}: at most 1 GiB", settings.integer("chunk_bytes"))};
   const int64_t level = settings.integer("compression_level");
+  if (level > 0 && automatic)
+    return {Code::invalid,
+            fmt::format("compression_level={}: compression=auto chooses the codec, with its default", level)};
+  if (automatic) return {};
+  const Codec& codec = *chosen;
   if (level > 0 && codec.max_level() == 0)
     return {Code::invalid, fmt::format("compression_level={}: {} has no levels", level, word)};
   if (level > codec.max_level())

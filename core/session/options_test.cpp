@@ -1,6 +1,10 @@
 // Tests of set_options: how single datasets are stored, by each way to give elements, in each format.
+#include <bit>
 #include <limits>
+#include <random>
 
+#include "core/codec/codec.hpp"
+#include "core/commit/automatic.hpp"
 #include "core/session/testing.hpp"
 
 namespace penstock {
@@ -152,6 +156,46 @@ TEST_P(Options, OneDatasetMayBeCompressedAndAnotherNot) {
     EXPECT_EQ(read("no", {n}), data);
     EXPECT_EQ(read("yes", {n}), data);
   }
+}
+
+// Whether a file of smooth and of random numbers, with compression=auto, becomes smaller.
+std::string reason_on(const std::string& folder, double bytes_per_second, bool* smaller) {
+  fs::create_directories(folder);
+  const std::string path = fs::absolute(folder) / "f.h5";
+  Target target;
+  target.path = path;
+  note_rate(target, 8 << 20, (8 << 20) / bytes_per_second);
+  const int64_t n = 100000;
+  const auto smooth = test::numbers(n);
+  std::vector<double> noise(static_cast<size_t>(n));
+  std::mt19937_64 random(1);
+  for (double& value : noise) value = std::bit_cast<double>((random() >> 2) | (uint64_t{1} << 61));
+  auto file = File::create(serial_communicator(), path, "hdf5/two_phase:compression=auto");
+  EXPECT_TRUE(file.ok()) << file.status().message();
+  EXPECT_TRUE(file->put("smooth", f64, whole({n}), smooth.data()).ok());
+  EXPECT_TRUE(file->put("noise", f64, whole({n}), noise.data()).ok());
+  const Status status = file->commit();
+  EXPECT_TRUE(status.ok()) << status.message();
+  std::string reason = file->report().reason;
+  EXPECT_EQ(read_as<double>(*file, "smooth", {n}), smooth);
+  EXPECT_EQ(read_as<double>(*file, "noise", {n}), noise);
+  EXPECT_TRUE(file->close().ok());
+  *smaller = static_cast<int64_t>(fs::file_size(path)) < 16 * n;
+  EXPECT_GT(fs::file_size(path), 8 * n) << "noise cannot be made smaller";
+  fs::remove_all(folder);
+  return reason;
+}
+
+TEST(Automatic, CompressesWhatPaysOnThisStorage) {
+  if (find_codec("zstd")->describe().missing != "") GTEST_SKIP() << find_codec("zstd")->describe().missing;
+  bool smaller = false;
+  const std::string slow = reason_on("automatic-slow", 1e4, &smaller);
+  EXPECT_TRUE(smaller) << slow;
+  EXPECT_NE(slow.find("none for 1 dataset"), std::string::npos) << slow;
+  EXPECT_NE(slow.find("as storage took"), std::string::npos) << slow;
+  const std::string fast = reason_on("automatic-fast", 1e15, &smaller);
+  EXPECT_FALSE(smaller) << fast;
+  EXPECT_NE(fast.find("none for 2 datasets"), std::string::npos) << fast;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Options, ::testing::ValuesIn(test::methods), name_of_method);

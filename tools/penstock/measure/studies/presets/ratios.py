@@ -98,8 +98,8 @@ _FOR_MANY = _plain("phdf5", "phdf5:collective=true", "pnetcdf", "pnetcdf:mode=in
 _FOR_MAP = _plain("pnetcdf:mode=nonblocking", "raw/mpiio:level=3")
 _ZSTD = ("hdf5/two_phase:compression=zstd",)
 _DEFLATE = ("hdf5/two_phase:compression=deflate",)
-_LOSSLESS = (*_ZSTD, "hdf5/two_phase:compression=zstd,compression_level=3", *_DEFLATE)
-_ROUNDED = ("hdf5/two_phase:compression=zstd,keep_bits=9",)
+_LOSSLESS = (*_ZSTD, *(f"hdf5/two_phase:compression={codec}" for codec in ("lz4", "blosc", "auto")), *_DEFLATE)
+_ROUNDED = tuple(f"hdf5/two_phase:compression={codec},keep_bits=9" for codec in ("zstd", "lz4", "blosc"))
 _CHUNKED = "phdf5:chunked=true,chunk=1MiB,collective=true,shuffle=true"
 _FILTERED = _plain(
     f"{_CHUNKED},filter=zstd,level=1", f"{_CHUNKED},filter=deflate,level=1", f"{_CHUNKED},filter=deflate"

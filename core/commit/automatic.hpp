@@ -1,0 +1,28 @@
+// Automatic: whether compression pays, and which codec is fastest, from a sample of the data and the storage's rate.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/commit/ways.hpp"
+
+namespace penstock {
+
+// Local. A file of BYTES in the folder of TARGET took SECONDS: later decisions of this process count on this rate.
+void note_rate(const Target& target, int64_t bytes, double seconds);
+
+// Collective. Replaces "auto" in the settings of WAYS by a codec without errors or by "none". Returns what was decided,
+// in words; "" if there was nothing to decide. Same status and result on all ranks.
+//
+// A codec is chosen if encoding on all ranks at once, and storing the rest, should take less time than storing all:
+// by its rate and ratio on a sample, at most 1.6 % of the data, and the rate of this process's last commits to the
+// folder. Before the first of them, a usual rate is taken for it, and the gain must be larger.
+Result<std::string> choose_codecs(const Opened& file, const NewContents& contents, std::vector<EncodingWay>& ways);
+
+// The time of storing BYTES of which RATIO is left, encoded at ENCODE and stored at STORE bytes per second.
+inline double seconds_of(double bytes, double ratio, double encode, double store) {
+  return (encode > 0 ? bytes / encode : 0) + ratio * bytes / store;
+}
+
+}  // namespace penstock
