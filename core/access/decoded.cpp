@@ -3,6 +3,9 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
+#include "core/access/chunk_reader.hpp"
 #include "core/access/tile_files.hpp"
 #include "core/format/format.hpp"
 #include "core/model/boxes.hpp"
@@ -23,8 +26,8 @@ Tiles tiles_of(const Contents& contents, const Dataset& dataset) {
 // Decodes boxes of the datasets of one file. Keeps the last dataset open: tiles come in the order of datasets.
 class DecodingFiles final : public TileFiles {
  public:
-  DecodingFiles(const Contents& contents, std::string path)
-      : contents_(contents), path_(std::move(path)), format_(*find_format(contents.format)) {}
+  DecodingFiles(const Contents& contents, std::string path, int workers)
+      : contents_(contents), path_(std::move(path)), format_(*find_format(contents.format)), chunks_(workers) {}
 
   Result<StorageFilePtr> open_tile(int index, int64_t tile) override;
   const Dataset& dataset(int index) const { return contents_.catalogue.datasets[static_cast<size_t>(index)]; }
@@ -36,7 +39,8 @@ class DecodingFiles final : public TileFiles {
       PENSTOCK_ASSIGN(open_, format_.open_foreign(path_, dataset(index), tiles_of(contents_, dataset(index)).bytes()));
       index_ = index;
     }
-    return open_->read(box, out);
+    if (!ChunkReader::reads(contents_, dataset(index))) return open_->read(box, out);
+    return chunks_.read(contents_, dataset(index), *open_, box, out).in(fmt::format("'{}'", path_));
   }
 
  private:
@@ -45,6 +49,7 @@ class DecodingFiles final : public TileFiles {
   const Format& format_;
   int index_ = -1;
   std::unique_ptr<ForeignDataset> open_;
+  ChunkReader chunks_;
 };
 
 // A tile as a file, decoded.
@@ -101,7 +106,8 @@ Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, c
   Job job;
   job.direction = Direction::read;
   job.comm = comm;
-  job.files = std::make_shared<DecodingFiles>(contents, path);
+  job.files =
+      std::make_shared<DecodingFiles>(contents, path, comm->threads_allowed() ? cores_of_rank(comm->node_size()) : 1);
   job.one_thread = true;  // this one may be inside the library already
   job.phases = &phases;
   std::vector<Tiled> datasets(contents.catalogue.datasets.size());

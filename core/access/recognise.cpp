@@ -34,7 +34,8 @@ void offer_decoders() {
   static std::once_flag done;
   std::call_once(done, [] {
     for (const Codec* codec : codecs())
-      for (const FilterDecoder& decoder : codec->decoders()) hdf5::offer_decoder(decoder);
+      for (const FilterDecoder& decoder : codec->decoders())
+        if (decoder.id > 255) hdf5::offer_decoder(decoder);  // the library has filters with lower numbers itself
   });
 }
 

@@ -52,7 +52,7 @@ class Codec {
   virtual std::optional<double> max_error(std::span<const Filter> /*filters*/) const { return {}; }
   virtual std::vector<Filter> filters(const CodecUse& use) const = 0;
   virtual Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const = 0;
-  // Of filters that HDF5 lacks.
+  // Of those of its filters that are no shuffle.
   virtual std::vector<FilterDecoder> decoders() const { return {}; }
 };
 

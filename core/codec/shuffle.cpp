@@ -26,13 +26,18 @@ void shuffle(const std::byte* in, std::byte* out, size_t count, Size size) {
   }
 }
 
-}  // namespace
+template <typename Size>
+void unshuffle(const std::byte* in, std::byte* out, size_t count, Size size) {
+  for (size_t first = 0; first < count; first += 256) {
+    const size_t last = std::min(count, first + 256);
+    for (size_t b = 0; b < size; ++b)
+      for (size_t i = first; i < last; ++i) out[i * size + b] = in[b * count + i];
+  }
+}
 
-std::span<const std::byte> Shuffle::operator()(std::span<const std::byte> chunk) {
-  if (!any()) return chunk;
-  shuffled_.resize(chunk.size());
-  const auto size = static_cast<size_t>(element_bytes_), count = chunk.size() / size;
-  const auto by = [&](auto known) { shuffle(chunk.data(), shuffled_.data(), count, known); };
+// Calls BY with SIZE, as a constant where numbers have it.
+template <typename By>
+void with_size(size_t size, const By& by) {
   switch (size) {
     case 2: by(std::integral_constant<size_t, 2>()); break;
     case 4: by(std::integral_constant<size_t, 4>()); break;
@@ -40,6 +45,23 @@ std::span<const std::byte> Shuffle::operator()(std::span<const std::byte> chunk)
     case 16: by(std::integral_constant<size_t, 16>()); break;
     default: by(size);
   }
+}
+
+}  // namespace
+
+std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, size_t size) {
+  std::vector<std::byte> out(bytes.size());
+  const size_t count = bytes.size() / size, whole = count * size;
+  with_size(size, [&](auto known) { unshuffle(bytes.data(), out.data(), count, known); });
+  std::memcpy(out.data() + whole, bytes.data() + whole, bytes.size() - whole);
+  return out;
+}
+
+std::span<const std::byte> Shuffle::operator()(std::span<const std::byte> chunk) {
+  if (!any()) return chunk;
+  shuffled_.resize(chunk.size());
+  const auto size = static_cast<size_t>(element_bytes_), count = chunk.size() / size;
+  with_size(size, [&](auto known) { shuffle(chunk.data(), shuffled_.data(), count, known); });
   std::memcpy(shuffled_.data() + count * size, chunk.data() + count * size, chunk.size() - count * size);
   return shuffled_;
 }

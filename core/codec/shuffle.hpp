@@ -26,4 +26,7 @@ class Shuffle {
   std::vector<std::byte> shuffled_;
 };
 
+// Undoes the filter for elements of SIZE bytes.
+std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, size_t size);
+
 }  // namespace penstock

@@ -1,6 +1,7 @@
 """test_compression.py: compressed datasets: who reads them, how small they are, what stays, what is refused."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -102,22 +103,21 @@ def test_whatever_others_write_by_these_filters_is_read(tmp_path: Path) -> None:
             np.testing.assert_array_equal(mine[f"i2/{i}"][...], COUNTS.astype("i2"))
 
 
-@pytest.mark.parametrize("codec", ["zstd", "lz4", "blosc"])
+DAMAGED: dict[str, Callable[[int], Mapping[str, Any]]] = {**THEIRS, "deflate": lambda _level: {"compression": "gzip"}}
+
+
+@pytest.mark.parametrize("codec", list(DAMAGED))
 @pytest.mark.parametrize("wrong", [b"", b"x", b"nothing that any of them knows"])
-def test_a_chunk_of_the_wrong_length_is_an_error(
-    tmp_path: Path, penstock: Penstock, monkeypatch: pytest.MonkeyPatch, codec: str, wrong: bytes
-) -> None:
+def test_a_chunk_of_the_wrong_length_is_an_error(tmp_path: Path, penstock: Penstock, codec: str, wrong: bytes) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
-        whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **THEIRS[codec](5))
-        short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **THEIRS[codec](5))
+        whole = file.create_dataset("x", data=np.arange(10_000.0), chunks=(1000,), **DAMAGED[codec](5))
+        short = file.create_dataset("y", data=np.arange(10.0), chunks=(10,), **DAMAGED[codec](5))
         whole.id.write_direct_chunk((3000,), wrong or short.id.read_direct_chunk((0,))[1])
-    # A plug-in makes no such check: one may be loaded in this process, and found by others.
-    monkeypatch.setenv("HDF5_PLUGIN_PATH", str(tmp_path))
     assert penstock("convert", str(path), "y.nc", "--only", "y").returncode == 0
     done = penstock("convert", str(path), "x.nc", "--only", "x")
     assert done.returncode == 1
-    assert "dataset 'x': reading it through HDF5: filter returned failure" in done.stderr
+    assert re.search("dataset 'x': a chunk (cannot be decoded by|decodes to the wrong length)", done.stderr)
 
 
 CHANGE = """
@@ -342,7 +342,7 @@ def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
         ("a.h5", ":compression=zstd,compression_level=23", "compression_level=23: zstd has levels up to 22"),
         ("a.h5", ":compression=lz4,compression_level=13", "compression_level=13: lz4 has levels up to 12"),
         ("a.h5", ":compression=blosc,compression_level=10", "compression_level=10: blosc has levels up to 9"),
-        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|deflate|zstd|lz4|blosc"),
+        ("a.h5", ":compression=lz77", "compression=lz77: the values are none|auto|deflate|zstd|lz4|blosc"),
     ],
 )
 def test_what_is_not_possible_is_said(tmp_path: Path, name: str, plan: str, why: str) -> None:

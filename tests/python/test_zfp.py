@@ -244,15 +244,14 @@ def test_damage_is_found(tmp_path: Path, penstock: Penstock) -> None:
     assert "'fields/rho': elements (" in found.stdout
 
 
-def test_a_chunk_that_is_cut_is_an_error(tmp_path: Path, penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunk_that_is_cut_is_an_error(tmp_path: Path, penstock: Penstock) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         whole = file.create_dataset("x", data=FIELD, chunks=(10, 91, 110), **hdf5plugin.Zfp(accuracy=1e-3))
         whole.id.write_direct_chunk((20, 0, 0), whole.id.read_direct_chunk((20, 0, 0))[1][:5000])
-    monkeypatch.setenv("HDF5_PLUGIN_PATH", str(tmp_path))  # where there is none, which would make no such check
     done = penstock("convert", str(path), "x.nc")
     assert done.returncode == 1
-    assert "dataset 'x': reading it through HDF5: filter returned failure" in done.stderr
+    assert "dataset 'x': a chunk cannot be decoded by zfp" in done.stderr
 
 
 RANKS = """

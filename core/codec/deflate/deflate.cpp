@@ -37,6 +37,22 @@ class DeflateEncoder final : public ChunkEncoder {
   Shuffle shuffle_;
 };
 
+struct FreeDecompressor {
+  void operator()(libdeflate_decompressor* decompressor) const { libdeflate_free_decompressor(decompressor); }
+};
+
+Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
+  thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> own(libdeflate_alloc_decompressor());
+  if (!own) return Status(Code::memory, "no memory for a decompressor");
+  std::vector<std::byte> out(chunk.most);
+  size_t made = 0;
+  if (libdeflate_zlib_decompress(own.get(), chunk.bytes.data(), chunk.bytes.size(), out.data(), out.size(), &made) !=
+      LIBDEFLATE_SUCCESS)
+    return Status(Code::damaged, "a chunk cannot be decoded by deflate");
+  out.resize(made);
+  return out;
+}
+
 class Deflate final : public Codec {
  public:
   const Descriptor& describe() const override { return descriptor_; }
@@ -53,6 +69,8 @@ class Deflate final : public Codec {
     if (!compressor) return Status(Code::memory, "no memory for a compressor");
     return std::unique_ptr<ChunkEncoder>(std::make_unique<DeflateEncoder>(std::move(compressor), bytes(use.type)));
   }
+
+  std::vector<FilterDecoder> decoders() const override { return {{deflate_filter, "deflate", &decode}}; }
 
  private:
   static int level(const CodecUse& use) { return use.level == 0 ? default_level : use.level; }

@@ -1,0 +1,30 @@
+// ChunkReader: reads encoded datasets chunk by chunk, and decodes them beside the format's library.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/base/workers.hpp"
+#include "core/format/format.hpp"
+#include "core/model/catalogue.hpp"
+#include "core/model/layout.hpp"
+
+namespace penstock {
+
+// Used by one thread, which alone calls the library. WORKERS decode, if they are more than one.
+class ChunkReader {
+ public:
+  explicit ChunkReader(int workers) : workers_(workers) {}
+
+  // Whether it reads DATASET of CONTENTS: its chunks have filters that are decoded here, and elements of its own type.
+  static bool reads(const Contents& contents, const Dataset& dataset);
+  // The elements of BOX of DATASET, which is OPEN, in row-major order.
+  // REQUIRES: reads(CONTENTS, DATASET).
+  Status read(const Contents& contents, const Dataset& dataset, ForeignDataset& open, const Box& box,
+              std::span<std::byte> out);
+
+ private:
+  Workers workers_;
+};
+
+}  // namespace penstock
