@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/guarded.hpp"
+#include "core/hdf5/decoding.hpp"
 
 namespace penstock::hdf5 {
 namespace {

@@ -21,7 +21,7 @@ bool streams_are_portable() { return std::endian::native == std::endian::little 
 
 // zfp reads without a look at the end. So many bytes are more than it takes for FIELD, whatever they are.
 size_t enough_bytes(zfp_stream* stream, const zfp_field* field) {
-  const auto limit = std::exchange(stream->maxbits, static_cast<uint>(ZFP_MAX_BITS));
+  const auto limit = std::exchange(stream->maxbits, static_cast<unsigned>(ZFP_MAX_BITS));
   const size_t bytes = zfp_stream_maximum_size(stream, field);
   stream->maxbits = limit;
   return bytes + sizeof(uint64_t);
@@ -120,7 +120,7 @@ Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
   if (!streams_are_portable()) return Status(Code::unsupported, "this zfp reads bits in another order");
   PENSTOCK_ASSIGN(const ZfpHeader header, read_zfp_values(chunk.values));
   const size_t elements = zfp_field_size(header.field.get(), nullptr), bytes = size_of(header.field.get());
-  if (elements == 0 || elements > chunk.most || bytes > chunk.most) return damaged();
+  if (chunk.bytes.empty() || elements == 0 || elements > chunk.most || bytes > chunk.most) return damaged();
   constexpr size_t most_larger = 64;  // times: a block of 256 elements may have only 16, and needless bits
   const size_t enough = enough_bytes(header.stream.get(), header.field.get());
   if (enough > most_larger * (bytes + 1024)) return damaged();
