@@ -45,6 +45,12 @@ class Codec {
   virtual int max_level() const = 0;               // 0: it has no levels
   // Whether it encodes elements of TYPE in chunks of these extents.
   virtual bool takes(const ElementType& /*type*/, const Dims& /*chunk*/) const { return true; }
+  // Extents that chunks of DATASET have at least, in dimensions that are as long. At most BYTES.
+  virtual Dims unit_of(const Dataset& dataset, int64_t /*bytes*/) const {
+    return Dims::filled(dataset.shape.rank(), 1);
+  }
+  // Of which number a chunk's elements had better be a multiple.
+  virtual int64_t multiple() const { return 1; }
   // The extents of chunks of DATASET that suit it: at most BYTES, but one element at least.
   virtual Dims chunk_of(const Dataset& dataset, int64_t bytes) const;
   virtual bool lossy() const { return false; }  // if a plan allows an error

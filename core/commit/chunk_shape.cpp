@@ -25,23 +25,37 @@ bool is_aligned(const Box& box, const Dims& block, const Dims& shape) {
 
 }  // namespace
 
-Dims chunk_of_block(const Dims& shape, const Dims& block, int64_t size, int64_t most) {
+Dims chunk_of_block(const Dims& shape, const Dims& block, int64_t size, int64_t most, const Dims& unit) {
   Dims chunk = block;
   for (int d = 0; d < shape.rank(); ++d) {
     const int64_t row = elements(chunk) / chunk[d] * size;  // bytes of one step in this dimension
     if (row * chunk[d] <= most) break;
-    const int64_t wanted = std::max<int64_t>(1, most / row);
+    const int64_t wanted = std::max(unit[d], most / row);
     const int64_t pieces = (chunk[d] + wanted - 1) / wanted;
     const bool alone = block[d] >= shape[d];  // no other rank begins within this dimension
     chunk[d] = alone ? (chunk[d] + pieces - 1) / pieces : divisor(chunk[d], wanted);
-    if (chunk[d] > 1) break;
   }
   return chunk;
 }
 
-Result<std::vector<Dims>> chunks_within_blocks(const Communicator& comm, std::span<const Dataset> datasets,
-                                               const std::vector<bool>& cut, std::span<const Claim> claims,
-                                               int64_t most) {
+Dims chunk_within(const Dataset& dataset, const Dims& block, const Dims& unit, int64_t most, int64_t multiple) {
+  const int64_t size = bytes(dataset.type);
+  Dims chunk = chunk_of_block(dataset.shape, block, size, most, unit);
+  for (int d = 0; d < chunk.rank() && elements(chunk) % multiple != 0; ++d) {
+    if (chunk[d] == block[d]) continue;
+    const int64_t others = elements(chunk) / chunk[d];
+    for (int64_t extent = chunk[d]; extent > chunk[d] / 2; --extent)
+      if (others * extent % multiple == 0 && (block[d] >= dataset.shape[d] || block[d] % extent == 0)) {
+        chunk[d] = extent;
+        break;
+      }
+  }
+  const bool is_small = elements(chunk) * size < std::min({min_chunk, most / 2, bytes(dataset)});
+  return is_small ? Dims() : chunk;
+}
+
+Result<std::vector<Dims>> blocks_of_ranks(const Communicator& comm, std::span<const Dataset> datasets,
+                                          const std::vector<bool>& cut, std::span<const Claim> claims) {
   std::vector<size_t> first(datasets.size());  // the extents of each dataset in MAXIMA
   std::vector<int64_t> maxima;
   for (size_t d = 0; d < datasets.size(); ++d) {
@@ -72,15 +86,8 @@ Result<std::vector<Dims>> chunks_within_blocks(const Communicator& comm, std::sp
     if (bad[d] == 0 && (box.count.rank() == 0 || !is_aligned(box, blocks[d], datasets[d].shape))) bad[d] = 1;
   });
   PENSTOCK_TRY(comm->all_reduce_max(bad));
-  for (size_t d = 0; d < datasets.size(); ++d) {
-    if (!cut[d] || bad[d] != 0) {
-      blocks[d] = {};
-      continue;
-    }
-    const int64_t size = bytes(datasets[d].type);
-    blocks[d] = chunk_of_block(datasets[d].shape, blocks[d], size, most);
-    if (elements(blocks[d]) * size < std::min({min_chunk, most / 2, bytes(datasets[d])})) blocks[d] = {};
-  }
+  for (size_t d = 0; d < datasets.size(); ++d)
+    if (!cut[d] || bad[d] != 0) blocks[d] = {};
   return blocks;
 }
 

@@ -12,13 +12,15 @@
 namespace penstock {
 
 // The extents of a chunk of at most MOST bytes, or of one element, in a dataset of SHAPE whose ranks have blocks of
-// BLOCK: a multiple of the extents lies where blocks meet. SIZE: bytes of an element.
-Dims chunk_of_block(const Dims& shape, const Dims& block, int64_t size, int64_t most);
+// BLOCK: a multiple of the extents lies where blocks meet. SIZE: bytes of an element. In each dimension it has UNIT
+// elements or more, where a block can be divided so.
+Dims chunk_of_block(const Dims& shape, const Dims& block, int64_t size, int64_t most, const Dims& unit);
+// The same, or nothing where chunks would be small. Its elements are a MULTIPLE where that makes no chunk much smaller.
+Dims chunk_within(const Dataset& dataset, const Dims& block, const Dims& unit, int64_t most, int64_t multiple = 1);
 
-// Collective. For each of DATASETS the extents of chunks that no two ranks share, as CLAIMS divide it: every boundary
-// between ranks is one between chunks. Empty where there are none, or only small ones, or where CUT is false.
-Result<std::vector<Dims>> chunks_within_blocks(const Communicator& comm, std::span<const Dataset> datasets,
-                                               const std::vector<bool>& cut, std::span<const Claim> claims,
-                                               int64_t most);
+// Collective. For each of DATASETS the extents of the blocks into which CLAIMS divide it: every boundary between ranks
+// is one between blocks. Empty where there are none, or where CUT is false.
+Result<std::vector<Dims>> blocks_of_ranks(const Communicator& comm, std::span<const Dataset> datasets,
+                                          const std::vector<bool>& cut, std::span<const Claim> claims);
 
 }  // namespace penstock

@@ -8,19 +8,42 @@
 namespace penstock {
 namespace {
 
+Dims chunk_of(const Dims& shape, const Dims& block, int64_t most) {
+  return chunk_of_block(shape, block, 8, most, Dims::filled(shape.rank(), 1));
+}
+
 TEST(ChunkShape, DividesBlocksWhereOthersBegin) {
   const Dims cube{64, 64, 64}, all{256, 256, 256};
-  EXPECT_EQ(chunk_of_block(all, cube, 8, 1 << 20), (Dims{32, 64, 64}));
-  EXPECT_EQ(chunk_of_block(all, cube, 8, 1 << 30), cube);
-  EXPECT_EQ(chunk_of_block(all, cube, 8, 3 << 14), (Dims{1, 64, 64})) << "32 KiB; 48 would not divide the block";
-  EXPECT_EQ(chunk_of_block(all, cube, 8, 1 << 10), (Dims{1, 2, 64}));
-  EXPECT_EQ(chunk_of_block(all, cube, 8, 1), (Dims{1, 1, 1}));
-  EXPECT_EQ(chunk_of_block({6, 62}, {6, 31}, 8, 100), (Dims{1, 1})) << "31 has no divisor below 13";
+  EXPECT_EQ(chunk_of(all, cube, 1 << 20), (Dims{32, 64, 64}));
+  EXPECT_EQ(chunk_of(all, cube, 1 << 30), cube);
+  EXPECT_EQ(chunk_of(all, cube, 3 << 14), (Dims{1, 64, 64})) << "32 KiB; 48 would not divide the block";
+  EXPECT_EQ(chunk_of(all, cube, 1 << 10), (Dims{1, 2, 64}));
+  EXPECT_EQ(chunk_of(all, cube, 1), (Dims{1, 1, 1}));
+  EXPECT_EQ(chunk_of({6, 62}, {6, 31}, 100), (Dims{1, 1})) << "31 has no divisor below 13";
 }
 
 TEST(ChunkShape, NeedsNoDivisorWhereOneBlockIsAlone) {
-  EXPECT_EQ(chunk_of_block({997, 100}, {997, 100}, 8, 8000), (Dims{10, 100}));
-  EXPECT_EQ(chunk_of_block({997, 31}, {1, 31}, 8, 100), (Dims{1, 11}));
+  EXPECT_EQ(chunk_of({997, 100}, {997, 100}, 8000), (Dims{10, 100}));
+  EXPECT_EQ(chunk_of({997, 31}, {1, 31}, 100), (Dims{1, 11}));
+}
+
+TEST(ChunkShape, HasUnitsWhereItCan) {
+  const Dims unit{4, 4, 4};
+  EXPECT_EQ(chunk_of_block({512, 512, 512}, {512, 512, 512}, 8, 1 << 20, unit), (Dims{4, 64, 512}));
+  EXPECT_EQ(chunk_of_block({512, 512, 512}, {256, 256, 256}, 8, 1 << 18, unit), (Dims{4, 32, 256}));
+  EXPECT_EQ(chunk_of_block({62, 512, 512}, {31, 512, 512}, 8, 1 << 18, unit), (Dims{1, 64, 512})) << "31 is prime";
+  EXPECT_EQ(chunk_of_block({8, 8, 8}, {8, 8, 8}, 8, 512, unit), unit);
+}
+
+TEST(ChunkShape, IsAMultipleWhereThatIsNear) {
+  const auto chunk = [](const Dims& shape, const Dims& block, int64_t most) {
+    return chunk_within({"a", {Kind::f64}, shape}, block, Dims::filled(shape.rank(), 1), most, 8);
+  };
+  EXPECT_EQ(chunk({70, 91, 110}, {70, 91, 110}, 1 << 20), (Dims{12, 91, 110}));
+  EXPECT_EQ(chunk({140, 91, 110}, {70, 91, 110}, 1 << 20), (Dims{10, 91, 110})) << "70 has no such divisor";
+  EXPECT_EQ(chunk({70, 91, 110}, {70, 91, 110}, 900'000), (Dims{8, 91, 110})) << "of 10";
+  EXPECT_EQ(chunk({999'999}, {999'999}, 1 << 20), Dims{125'000});
+  EXPECT_EQ(chunk({9999}, {9999}, 1 << 20), Dims{9999}) << "one chunk stays one";
 }
 
 TEST(ChunkShape, IsNeverLargerThanAskedForAndMeetsEachBlock) {
@@ -31,7 +54,7 @@ TEST(ChunkShape, IsNeverLargerThanAskedForAndMeetsEachBlock) {
     Dims shape = block;
     for (int d = 0; d < 3; ++d) shape[d] *= number(3);
     const int64_t most = number(4000);
-    const Dims chunk = chunk_of_block(shape, block, 8, most);
+    const Dims chunk = chunk_of(shape, block, most);
     EXPECT_TRUE(elements(chunk) * 8 <= most || elements(chunk) == 1);
     for (int d = 0; d < 3; ++d)
       if (block[d] < shape[d]) EXPECT_EQ(block[d] % chunk[d], 0) << d;
@@ -44,9 +67,10 @@ class Blocks : public ::testing::Test {
     const std::vector<Dataset> datasets{{"a", {Kind::f64}, shape, false}};
     std::vector<Claim> claims;
     for (const Selection& selection : selections) claims.push_back({0, selection, nullptr, nullptr});
-    const auto found = chunks_within_blocks(comm_, datasets, {true}, claims, most);
+    const auto found = blocks_of_ranks(comm_, datasets, {true}, claims);
     EXPECT_TRUE(found.ok());
-    return found->at(0);
+    const Dims& block = found->at(0);
+    return block.rank() == 0 ? block : chunk_within(datasets[0], block, Dims::filled(shape.rank(), 1), most);
   }
   static Selection box(const Dims& shape, const Dims& start, const Dims& count) {
     return Selection::of_box(shape, {start, count});

@@ -2,6 +2,7 @@
 #include "core/commit/ways.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/access/record.hpp"
@@ -44,19 +45,32 @@ const Dims* imitated(const Opened& file, const Dataset& dataset, const Limits& l
   return size >= std::min(min_kept_chunk, limits.chunk_bytes) && size <= limits.max_chunk ? &found->second : nullptr;
 }
 
-// Fills in codec and chunk. OLD and WITHIN are extents that are preferred, in this order. No codec for a dataset that
-// neither the one named nor deflate, which every reader has, can encode.
-void complete(EncodingWay& way, const Dataset& dataset, const Limits& limits, const Dims* old, const Dims& within) {
+// The extents of chunks that CODEC takes: OLD, or those by which each rank has its own in a block of BLOCK, or others.
+// Nothing if there are none.
+std::optional<Dims> chunk_for(const Codec& codec, const Dataset& dataset, const Limits& limits, const Dims* old,
+                              const Dims& block) {
+  if (old != nullptr && codec.takes(dataset.type, *old)) return *old;
+  const int64_t most = limits.chunk_bytes;
+  if (block.rank() > 0) {
+    const Dims chunk = chunk_within(dataset, block, codec.unit_of(dataset, most), most, codec.multiple());
+    if (chunk.rank() > 0 && codec.takes(dataset.type, chunk)) return chunk;
+  }
+  const Dims chunk = codec.chunk_of(dataset, most);
+  return codec.takes(dataset.type, chunk) ? std::optional(chunk) : std::nullopt;
+}
+
+// Fills in codec and chunk. No codec for a dataset that neither the one named nor deflate, which every reader has, can
+// encode.
+void complete(EncodingWay& way, const Dataset& dataset, const Limits& limits, const Dims* old, const Dims& block) {
   for (const std::string_view name : {std::string_view(way.settings.word("compression")), fallback_codec}) {
     const Codec& codec = *find_codec(name);
     if (!codec.describe().missing.empty()) continue;
+    const auto chunk = chunk_for(codec, dataset, limits, old, block);
+    if (!chunk) continue;
     way.codec = &codec;
-    way.chunk = old != nullptr ? *old : Dims();
-    if (old != nullptr && codec.takes(dataset.type, way.chunk)) return;
-    way.chunk = within.rank() > 0 && !codec.lossy() ? within : codec.chunk_of(dataset, limits.chunk_bytes);
-    if (codec.takes(dataset.type, way.chunk)) return;
+    way.chunk = *chunk;
+    return;
   }
-  way.codec = nullptr;
 }
 
 }  // namespace
@@ -79,12 +93,11 @@ Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& co
   std::string& reason = file.report.reason;
   if (!decided.empty()) reason += reason.empty() ? decided : "; " + decided;
   for (size_t d = 0; d < datasets.size(); ++d) cut[d] = cut[d] && ways[d].settings.word("compression") != "none";
-  PENSTOCK_ASSIGN(const std::vector<Dims> within,
-                  chunks_within_blocks(file.target.comm, datasets, cut, contents.claims, limits.chunk_bytes));
+  PENSTOCK_ASSIGN(const std::vector<Dims> blocks, blocks_of_ranks(file.target.comm, datasets, cut, contents.claims));
   for (size_t d = 0; d < datasets.size(); ++d) {
     if (!cut[d]) continue;
     const bool stays = !file.file || contents.kept[d] > 0;
-    complete(ways[d], datasets[d], limits, stays ? imitated(file, datasets[d], limits) : nullptr, within[d]);
+    complete(ways[d], datasets[d], limits, stays ? imitated(file, datasets[d], limits) : nullptr, blocks[d]);
   }
   return ways;
 }

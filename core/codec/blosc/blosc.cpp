@@ -2,7 +2,6 @@
 #include <blosc.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "core/codec/codec.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 constexpr int blosc_filter = 32001;
 constexpr unsigned filter_version = 2;
 constexpr int default_level = 5;  // as in hdf5plugin and PyTables
-constexpr int threads = 1;        // the ranks are the threads
+constexpr int threads = 1;        // ranks have their own
 
 int level(const CodecUse& use) { return use.level == 0 ? default_level : use.level; }
 
@@ -25,20 +24,27 @@ size_t shuffled_bytes(const CodecUse& use) {
   return size > BLOSC_MAX_TYPESIZE ? 1 : static_cast<size_t>(size);
 }
 
+// Blosc does not shuffle the bits of a block whose elements are no multiple of this, such as a chunk's last one. It may
+// be the only one.
+constexpr int64_t together = 8;
+
+int shuffle_of(const CodecUse& use) { return elements(use.chunk) % together == 0 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE; }
+
 class BloscEncoder final : public ChunkEncoder {
  public:
-  explicit BloscEncoder(const CodecUse& use) : level_(level(use)), element_bytes_(shuffled_bytes(use)) {}
+  explicit BloscEncoder(const CodecUse& use)
+      : level_(level(use)), shuffle_(shuffle_of(use)), element_bytes_(shuffled_bytes(use)) {}
 
   Result<EncodedSize> encode(std::span<const std::byte> chunk, std::span<std::byte> out) override {
-    const int made = blosc_compress_ctx(level_, BLOSC_BITSHUFFLE, element_bytes_, chunk.size(), chunk.data(),
-                                        out.data(), chunk.size(), BLOSC_LZ4_COMPNAME, 0, threads);
+    const int made = blosc_compress_ctx(level_, shuffle_, element_bytes_, chunk.size(), chunk.data(), out.data(),
+                                        chunk.size(), BLOSC_LZ4_COMPNAME, 0, threads);
     if (made > 0) return EncodedSize{made, 0};
     std::memcpy(out.data(), chunk.data(), chunk.size());  // encoded, it would not be smaller
     return EncodedSize{std::ssize(chunk), 1};
   }
 
  private:
-  const int level_;
+  const int level_, shuffle_;
   const size_t element_bytes_;
 };
 
@@ -59,21 +65,13 @@ class Blosc final : public Codec {
   const Descriptor& describe() const override { return descriptor_; }
   int max_level() const override { return 9; }
 
-  // Blosc does not shuffle the bits of a block whose elements are no multiple of eight, such as a chunk's last one.
-  Dims chunk_of(const Dataset& dataset, int64_t bytes) const override {
-    Dims chunk = Codec::chunk_of(dataset, bytes);
-    int cut = 0;  // the dimension in which a chunk ends
-    while (cut < chunk.rank() - 1 && chunk[cut] == 1) ++cut;
-    const int64_t step = 8 / std::gcd(int64_t{8}, elements(chunk) / chunk[cut]);
-    if (chunk[cut] < dataset.shape[cut] && chunk[cut] > step) chunk[cut] -= chunk[cut] % step;
-    return chunk;
-  }
+  int64_t multiple() const override { return together; }
 
   std::vector<Filter> filters(const CodecUse& use) const override {
     const auto chunk = static_cast<unsigned>(elements(use.chunk) * bytes(use.type));
     return {{blosc_filter,
              {filter_version, BLOSC_VERSION_FORMAT, static_cast<unsigned>(shuffled_bytes(use)), chunk,
-              static_cast<unsigned>(level(use)), BLOSC_BITSHUFFLE, BLOSC_LZ4}}};
+              static_cast<unsigned>(level(use)), static_cast<unsigned>(shuffle_of(use)), BLOSC_LZ4}}};
   }
 
   Result<std::unique_ptr<ChunkEncoder>> encoder(const CodecUse& use) const override {

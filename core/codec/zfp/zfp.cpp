@@ -76,9 +76,9 @@ class ZfpEncoder final : public ChunkEncoder {
     if (chunk.size() != decoded_.size()) return Status(Code::internal, "a chunk does not have the size of its header");
     const size_t made = compress(chunk);
     is_changed_ = made > 0 && max_error_ > 0;
-    const std::span<const std::byte> stored = made > 0 ? std::span<const std::byte>(buffer_.data(), made) : chunk;
-    std::memcpy(out.data(), stored.data(), stored.size());
-    return EncodedSize{std::ssize(stored), made > 0 ? 0U : 1U};
+    const std::span<const std::byte> from = made > 0 ? std::span<const std::byte>(buffer_.data(), made) : chunk;
+    std::memcpy(out.data(), from.data(), from.size());
+    return EncodedSize{std::ssize(from), made > 0 ? 0U : 1U};
   }
 
   std::span<const std::byte> changed() const override {
@@ -140,18 +140,24 @@ class Zfp final : public Codec {
   bool takes(const ElementType& type, const Dims& chunk) const override { return zfp_takes(type, chunk); }
 
   // zfp's blocks have four elements in each dimension. In three dimensions they are much smaller than in one.
+  Dims unit_of(const Dataset& dataset, int64_t bytes) const override {
+    constexpr int64_t edge = 4;
+    const int rank = dataset.shape.rank();
+    Dims unit = Dims::filled(rank, 1);
+    for (int d = rank - 1; d >= std::max(0, rank - 3); --d)
+      if (elements(unit) * edge * penstock::bytes(dataset.type) <= bytes) unit[d] = edge;
+    return unit;
+  }
+
   Dims chunk_of(const Dataset& dataset, int64_t bytes) const override {
-    constexpr int64_t edge = 4, longest = 4096;  // zfp's header has 12 bits for each of four extents
-    constexpr int64_t too_small = 4096;          // so many chunks are more trouble than they save
+    constexpr int64_t longest = 4096;    // zfp's header has 12 bits for each of four extents
+    constexpr int64_t too_small = 4096;  // so many chunks are more trouble than they save
     constexpr int most_used = 4;
     const int rank = dataset.shape.rank();
     Dataset cut = dataset;
     if (rank > 1)
       for (int d = 0; d < rank; ++d) cut.shape[d] = std::min(cut.shape[d], longest);
-    Dims unit = Dims::filled(rank, 1);
-    for (int d = rank - 1; d >= std::max(0, rank - 3); --d)
-      if (elements(unit) * edge * penstock::bytes(dataset.type) <= bytes) unit[d] = edge;
-    const Dims chunk = Tiles(cut, unit, bytes).extents();
+    const Dims chunk = Tiles(cut, unit_of(dataset, bytes), bytes).extents();
     Dims fewer = chunk;
     const auto used = [&] { return std::ranges::count_if(fewer, [](int64_t extent) { return extent > 1; }); };
     for (int d = 0; used() > most_used; ++d) fewer[d] = 1;
