@@ -3,7 +3,6 @@
 
 #include <fnmatch.h>
 
-#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <vector>
@@ -11,76 +10,10 @@
 #include <fmt/format.h>
 
 #include "core/plan/hints.hpp"
+#include "core/plan/toml_line.hpp"
 
 namespace penstock {
 namespace {
-
-bool matches(const std::string& pattern, const std::string& path) {
-  const std::string name = path.substr(path.find_last_of('/') + 1);
-  return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
-// The part of TOML that plans need: headers [[plan]], lines KEY = "STRING" or KEY = 'STRING', comments. Everything else
-// is an error, with its line. (toml++ 3.3 of Debian aborts on invalid files; docs/decisions/0001.)
-class Line {
- public:
-  explicit Line(std::string_view rest) : rest_(rest) { skip_blanks(); }
-
-  bool at_end() const { return rest_.empty() || rest_.front() == '#'; }
-
-  bool take(char c) {
-    if (!rest_.starts_with(c)) return false;
-    rest_.remove_prefix(1);
-    skip_blanks();
-    return true;
-  }
-
-  bool take_header() {
-    if (!rest_.starts_with("[[")) return false;
-    rest_.remove_prefix(2);
-    skip_blanks();
-    if (take_key() != "plan" || !rest_.starts_with("]]")) return false;
-    rest_.remove_prefix(2);
-    skip_blanks();
-    return true;
-  }
-
-  std::string_view take_key() {
-    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    const std::string_view key = rest_.substr(0, rest_.find_first_not_of(letters));
-    rest_.remove_prefix(key.size());
-    skip_blanks();
-    return key;
-  }
-
-  // Nothing if no string ends on this line, or if it has invalid characters.
-  std::optional<std::string> take_string() {
-    if (!rest_.starts_with('"') && !rest_.starts_with('\'')) return {};
-    const char quote = rest_.front();
-    std::string text;
-    for (size_t i = 1; i < rest_.size(); ++i) {
-      char c = rest_[i];
-      if (c == quote) {
-        rest_.remove_prefix(i + 1);
-        skip_blanks();
-        return text;
-      }
-      if (c == '\\' && quote == '"') {
-        c = ++i < rest_.size() ? rest_[i] : '\0';
-        if (c != '\\' && c != '"') return {};
-      } else if (static_cast<unsigned char>(c) < ' ' && c != '\t') {
-        return {};
-      }
-      text += c;
-    }
-    return {};
-  }
-
- private:
-  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r"), rest_.size())); }
-
-  std::string_view rest_;
-};
 
 struct Entry {
   int line = 0;  // of its header
@@ -97,7 +30,7 @@ class Plans {
     std::string text;
     for (int number = 1; std::getline(in, text); ++number) {
       if (number == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // some editors add this mark for UTF-8
-      PENSTOCK_TRY(read_line(number, Line(text)));
+      PENSTOCK_TRY(read_line(number, TomlLine(text)));
     }
     if (!in.is_open() || in.bad()) return {Code::not_found, file_ + ": the file of plans cannot be read"};
     return check_last();
@@ -105,7 +38,7 @@ class Plans {
 
   std::optional<std::string> plan_for(const std::string& path) const {
     for (const Entry& entry : entries_)
-      if (matches(*entry.pattern, path)) return entry.plan;
+      if (matches_path(*entry.pattern, path)) return entry.plan;
     return {};
   }
 
@@ -114,9 +47,9 @@ class Plans {
     return {Code::invalid, fmt::format("{}:{}: {}", file_, line, what)};
   }
 
-  Status read_line(int number, Line line) {
+  Status read_line(int number, TomlLine line) {
     if (line.at_end()) return {};
-    if (line.take_header() && line.at_end()) {
+    if (line.take_header() == "plan" && line.at_end()) {
       PENSTOCK_TRY(check_last());
       entries_.push_back({number, {}, {}});
       return {};
@@ -150,6 +83,11 @@ class Plans {
 };
 
 }  // namespace
+
+bool matches_path(const std::string& pattern, const std::string& path) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  return ::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
 
 Result<std::string> plan_override(std::string_view path, std::string_view from_code, const char* const* environment) {
   const auto plan = find_setting(environment, "PENSTOCK_PLAN");

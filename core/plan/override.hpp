@@ -8,6 +8,9 @@
 
 namespace penstock {
 
+// Whether the shell PATTERN is one of PATH, or of its last component.
+bool matches_path(const std::string& pattern, const std::string& path);
+
 // The plan for the file PATH: PENSTOCK_PLAN if it is the text of a plan; else from the first matching entry in the TOML
 // file named by PENSTOCK_PLAN=@FILE or PENSTOCK_PLANS=FILE; else FROM_CODE. The file is a list of
 //     [[plan]]
