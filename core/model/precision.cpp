@@ -131,6 +131,7 @@ Attribute scalar(std::string name, Value value) {
 }  // namespace
 
 bool is_integer(const ElementType& type) { return type.kind <= Kind::u64; }
+bool is_floating(const ElementType& type) { return type.kind >= Kind::f32 && type.kind <= Kind::complex128; }
 
 Result<ElementType> stored_type(const Precision& precision, const ElementType& given) {
   const ElementType stored = precision.type.value_or(given);

@@ -30,6 +30,8 @@ struct Loss {
 
 // Whether numbers of TYPE are whole.
 bool is_integer(const ElementType& type);
+// Whether they are real or complex floating-point numbers.
+bool is_floating(const ElementType& type);
 // The type in which elements of GIVEN are stored. Code::invalid, saying why, if that cannot be.
 Result<ElementType> stored_type(const Precision& precision, const ElementType& given);
 // Whether elements of GIVEN are changed at all. REQUIRES: stored_type() has no error.
