@@ -100,8 +100,8 @@ Result<Definitions> define(const Published* file, std::span<const Pending> pendi
     const bool stays = file != nullptr && !is_among(p.name, declared.removed);
     const Dataset* there = stays ? file->contents.catalogue.find(p.name) : nullptr;
     const bool unlimited = (there != nullptr && there->unlimited) || declared.unlimited.contains(p.name);
-    PENSTOCK_TRY(
-        add(declared, p.name, {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank, p.meant, p.precision}));
+    PENSTOCK_TRY(add(declared, p.name,
+                     {p.type, sharing_of(p.part), p.part.shape(), unlimited, rank, p.meant, p.precision, p.subset}));
   }
   return declared;
 }

@@ -51,18 +51,60 @@ Status check_objects(const Catalogue& catalogue, const std::set<std::string>& gr
   return {};
 }
 
+// Forgets what was said about objects that the output profile leaves out.
+void forget_left_out(const Opened& file, const std::set<std::string>& groups, Catalogue& catalogue,
+                     Definitions& agreed) {
+  if (!file.profile) return;
+  const auto is_out = [&](const std::string& object) {
+    return file.leaves_out(object) && !exists(catalogue, groups, object);
+  };
+  std::erase_if(catalogue.attributes, [&](const auto& one) { return is_out(one.first); });
+  for (auto* names : {&agreed.unlimited, &agreed.named}) std::erase_if(*names, is_out);
+}
+
+// Says in attributes which part of the data is there.
+Status describe_subsets(const Opened& file, const Definitions& agreed, Catalogue& catalogue) {
+  const auto set = [&](const std::string& object, Attribute attribute) {
+    const std::string key = attribute.name;
+    catalogue.attributes[object].insert_or_assign(key, std::move(attribute));
+  };
+  for (const auto& [name, definition] : agreed.datasets) {
+    if (!definition.subset) continue;
+    const Subset& subset = *definition.subset;
+    if (subset.mean && subset.step[0] > 1 && (definition.unlimited || agreed.unlimited.contains(name)))
+      return {Code::invalid, fmt::format("'{}' is unlimited: means of blocks of its first dimension would change when "
+                                         "it grows: mean = [1, ...] in the output profile",
+                                         name)};
+    for (Attribute& attribute : attributes_of(subset)) set(name, std::move(attribute));
+    const auto names = dimension_names(catalogue, name);
+    if (subset.mean && names && std::ssize(*names) == subset.step.rank())
+      catalogue.attributes[name].try_emplace("cell_methods",
+                                             text_attribute("cell_methods", cell_methods(subset, *names)));
+  }
+  if (file.profile && !file.profile->rules.empty())
+    set("", text_attribute("penstock_profile", file.profile->signature()));
+  if (!agreed.left_out.empty()) {
+    const std::vector<std::string> names(agreed.left_out.begin(), agreed.left_out.end());
+    set("", text_attribute("penstock_left_out", names));
+  }
+  return {};
+}
+
 // The datasets and attributes that AGREED and FILE come to.
-Status join(const Published* file, const Definitions& agreed, NewContents& contents) {
+Status join(const Opened& opened, Definitions& agreed, NewContents& contents) {
+  const Published* file = opened.published();
   Catalogue& catalogue = contents.catalogue;
   catalogue.attributes = agreed.attributes;
-  std::vector<std::string> objects;
-  for (const auto& [object, attributes] : catalogue.attributes) objects.push_back(object);
   std::set<std::string> groups = agreed.groups;
   contents.kept.assign(catalogue.datasets.size(), 0);
   if (file != nullptr) {
     PENSTOCK_TRY(add_old(without(file->contents.catalogue, agreed.removed), contents));
     for (const auto& [object, attributes] : file->contents.catalogue.attributes) groups.insert(object);
   }
+  forget_left_out(opened, groups, catalogue, agreed);
+  std::vector<std::string> objects;
+  for (const auto& [object, attributes] : agreed.attributes)
+    if (catalogue.attributes.contains(object)) objects.push_back(object);
   for (const std::string& name : agreed.unlimited) {
     const int index = catalogue.index_of(name);
     if (index < 0) return {Code::invalid, fmt::format("'{}' was declared unlimited, but is not in the file", name)};
@@ -77,6 +119,7 @@ Status join(const Published* file, const Definitions& agreed, NewContents& conte
       return {Code::invalid, fmt::format("'{}' is a dataset, so it cannot be made a group", group)};
     catalogue.attributes.try_emplace(group);
   }
+  PENSTOCK_TRY(describe_subsets(opened, agreed, catalogue));
   return check_dimensions(catalogue, agreed.named);
 }
 
@@ -146,12 +189,11 @@ Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, 
   PhaseTimer timer(file.report.phases, Phase::define);
   PENSTOCK_TRY(check_source(target, file.source));
   if (file.file) PENSTOCK_TRY(refresh(target, *file.file));
-  PENSTOCK_ASSIGN(const Agreement agreement,
-                  agree_blocks(target.comm, puts, std::move(mine), maxima, Direction::write));
+  PENSTOCK_ASSIGN(Agreement agreement, agree_blocks(target.comm, puts, std::move(mine), maxima, Direction::write));
   NewContents contents{.options = options, .catalogue = {datasets_of(agreement), {}}};
   contents.dataset_options = agreement.definitions.options;
   contents.converted = converted_of(agreement.definitions, puts);
-  PENSTOCK_TRY(join(file.published(), agreement.definitions, contents));
+  PENSTOCK_TRY(join(file, agreement.definitions, contents));
   PENSTOCK_TRY(follow_convention(target, contents));
   PENSTOCK_TRY(check_names(contents.catalogue));
   PENSTOCK_TRY(file.method->check(contents.catalogue));

@@ -31,6 +31,7 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
     out.value(definition.unlimited);
     out.text(definition.meant);
     out.text(definition.precision);
+    encode(out, definition.subset);
     if (setters != nullptr) out.value(definition.rank);
   }
   out.value(static_cast<int64_t>(d.attributes.size()));
@@ -51,7 +52,7 @@ void encode(Encoder& out, const Definitions& d, const Setters* setters) {
     out.text(name);
     out.text(options);
   }
-  for (const auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed}) {
+  for (const auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed, &d.left_out}) {
     out.value(static_cast<int64_t>(names->size()));
     for (const std::string& name : *names) out.text(name);
   }
@@ -75,6 +76,7 @@ Result<Said> decode(Decoder& in) {
     definition.unlimited = in.value<bool>();
     definition.meant = in.text();
     definition.precision = in.text();
+    definition.subset = decode_subset(in);
     definition.rank = in.value<int>();
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
@@ -95,7 +97,7 @@ Result<Said> decode(Decoder& in) {
     std::string& options = d.options[in.text()];
     options = in.text();
   }
-  for (auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed})
+  for (auto* names : {&d.unlimited, &d.named, &d.groups, &d.removed, &d.left_out})
     for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) names->insert(in.text());
   if (!in.ok()) return Status(Code::internal, "definitions from another rank cannot be decoded");
   return said;
@@ -158,6 +160,7 @@ Status merge(Said& ours, const Said& theirs) {
   ours.all.named.insert(theirs.all.named.begin(), theirs.all.named.end());
   ours.all.groups.insert(theirs.all.groups.begin(), theirs.all.groups.end());
   ours.all.removed.insert(theirs.all.removed.begin(), theirs.all.removed.end());
+  ours.all.left_out.insert(theirs.all.left_out.begin(), theirs.all.left_out.end());
   for (const auto& [object, list] : theirs.all.attributes) {
     auto& own_list = ours.all.attributes[object];
     for (const auto& [name, attribute] : list) {
@@ -223,6 +226,13 @@ Catalogue without(Catalogue old, const std::set<std::string>& removed) {
 std::string describe(const Definition& d) {
   const std::string& given = d.meant.empty() ? d.precision : d.meant;
   const std::string type = given.empty() ? name(d.type) : given + " as " + name(d.type);
+  if (d.subset) {
+    Definition whole = d;
+    whole.subset.reset();
+    whole.shape =
+        d.subset->rows ? Dims(std::span(d.subset->shape.begin() + 1, d.subset->shape.end())) : d.subset->shape;
+    return describe(whole);
+  }
   switch (d.sharing) {
     case Sharing::ragged: return fmt::format("a ragged list of {} rows {}", type, describe(d.shape));
     case Sharing::per_rank: return fmt::format("one {} row {} for each rank", type, describe(d.shape));
@@ -247,8 +257,13 @@ Status add(Definitions& all, const std::string& name, const Definition& theirs) 
   const bool unlimited = a.unlimited || b.unlimited;
   const bool grows = unlimited && a.sharing == Sharing::partitioned && a.shape.rank() > 0 && b.shape.rank() > 0;
   if (grows) a.shape[0] = b.shape[0] = std::max(a.shape[0], b.shape[0]);
+  if (grows && a.subset && b.subset) {
+    Subset &one = *a.subset, &other = *b.subset;
+    one.shape[0] = other.shape[0] = std::max(one.shape[0], other.shape[0]);
+    one.count[0] = other.count[0] = std::max(one.count[0], other.count[0]);
+  }
   if (a.type != b.type || a.meant != b.meant || a.precision != b.precision || a.sharing != b.sharing ||
-      !(a.shape == b.shape)) {
+      !(a.shape == b.shape) || a.subset != b.subset) {
     if (ours.rank == theirs.rank)
       return {Code::mismatch,
               fmt::format("'{}' is {} and then {}: define it the same way", name, describe(ours), describe(theirs))};

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <penstock/decomposition.hpp>
 
 #include "core/model/catalogue.hpp"
+#include "core/model/subset.hpp"
 
 namespace penstock {
 
@@ -31,6 +33,7 @@ struct Definition {
   int rank = 0;                // the lowest rank with this definition
   std::string meant;           // what the program's elements are: "bool" stored as i8; "" if they are of TYPE
   std::string precision = {};  // of what they were stored so: "f64 kept to 12 bits of the mantissa"; "" if as given
+  std::optional<Subset> subset = {};  // of what was put that is stored
 };
 
 struct Definitions {
@@ -41,6 +44,7 @@ struct Definitions {
   std::set<std::string> named;      // datasets with named dimensions, which must fit
   std::set<std::string> groups;     // created explicitly
   std::set<std::string> removed;    // datasets and groups of the published file to remove with all their contents
+  std::set<std::string> left_out;   // datasets that were put, but which the output profile does not write
 };
 
 // Whether OBJECT is one of NAMES, or in a group of NAMES.

@@ -10,6 +10,7 @@
 
 #include "core/base/hints.hpp"
 #include "core/integrity/published.hpp"
+#include "core/methods/output_profile.hpp"
 #include "core/plan/plan.hpp"
 
 namespace penstock {
@@ -25,6 +26,10 @@ struct Opened {
   std::unique_ptr<const Method> method;  // of PLAN
   Hints hints;                           // for MPI-IO
   Report report;                         // of the commit or read in progress, or the last one
+  std::optional<OutputProfile> profile;  // of a new file, if it has rules for it
+  int64_t series_step = -1;              // -1 outside of a series
+
+  bool leaves_out(const std::string& dataset) const { return profile && profile->leaves_out(dataset, series_step); }
 
   const Published* published() const { return file ? &*file : nullptr; }
 };

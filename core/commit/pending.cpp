@@ -102,6 +102,12 @@ Status capture(Pending& pending, const Precision& precision) {
   return {};
 }
 
+Status convert_captured(Pending& pending, const Precision& precision) {
+  if (!converts(precision, pending.type)) return {};
+  const std::shared_ptr<std::byte[]> before = pending.captured;
+  return capture(pending, precision);
+}
+
 Status convert_supplied(Pending& pending, const Precision& precision) {
   const ElementType given = pending.type;
   if (!converts(precision, given)) return {};

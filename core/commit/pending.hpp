@@ -36,6 +36,7 @@ struct Pending {
   std::optional<Wider> wider = {};
   std::string meant = {}, precision = {};  // as in Definition
   std::shared_ptr<Loss> loss = {};         // of what is converted
+  std::optional<Subset> subset = {};       // of what was put that this is
 };
 
 // The shape of the box that the memory of a one-box decomposition describes.
@@ -45,6 +46,8 @@ Status check_memory(const Decomposition& part, const Memory& memory);
 // Copies the elements into one contiguous block owned by PENDING, in the type and the PRECISION in which they are
 // stored.
 Status capture(Pending& pending, const Precision& precision = {});
+// The same for elements that CAPTURED has already.
+Status convert_captured(Pending& pending, const Precision& precision);
 // The same for what PENDING's supplier yields.
 Status convert_supplied(Pending& pending, const Precision& precision);
 

@@ -96,6 +96,15 @@ Result<DatasetOptions> parse_dataset_options(std::string_view text, const Plan& 
   return options;
 }
 
+bool is_of_codec(std::string_view option) {
+  return std::ranges::any_of(overrides, [&](const auto& one) { return one.first == option; });
+}
+
+bool allows_errors(const DatasetOptions& options) {
+  const auto settings = parse_settings(options.text, dataset_descriptor());
+  return settings.ok() && (settings->word("max_error") != "0" || settings->word("max_relative_error") != "0");
+}
+
 Precision default_precision(const Plan& plan, const ElementType& given) {
   Precision precision{.keep_bits = static_cast<int>(std::min<int64_t>(plan.settings.integer("keep_bits"), 64))};
   return stored_type(precision, given).ok() ? precision : Precision();

@@ -19,6 +19,10 @@ const Descriptor& dataset_descriptor();
 // "type=f32,keep_bits=12,compression=zstd,level=3". Code::invalid or Code::unsupported if PLAN cannot store a dataset
 // so.
 Result<DatasetOptions> parse_dataset_options(std::string_view text, const Plan& plan);
+// Whether OPTION is the codec or one of its parameters; the others say how numbers are given to it.
+bool is_of_codec(std::string_view option);
+// Whether the codec of these options may change values.
+bool allows_errors(const DatasetOptions& options);
 // How elements of type GIVEN are stored that have no options of their own.
 Precision default_precision(const Plan& plan, const ElementType& given);
 // The settings of PLAN, with compression and its parameters from a dataset's options TEXT where they say them.

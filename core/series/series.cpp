@@ -319,6 +319,7 @@ Result<File> Series::step(int64_t iteration, double time) {
   PENSTOCK_ASSIGN(File file, std::move(made));
   if (state_->schedule.xdmf) PENSTOCK_TRY(check_xdmf(file.path(), file.plan()));
   const Step step = state_->next({iteration, time});
+  file.set_step(step.number);
   for (Attribute& attribute : attributes_of(step)) PENSTOCK_TRY(file.set_attribute("", std::move(attribute)));
   std::erase_if(state_->open, [](const auto& one) { return one.expired(); });
   const auto opened = std::make_shared<const int64_t>(iteration);

@@ -5,6 +5,18 @@
 #include "core/session/state.hpp"
 
 namespace penstock {
+namespace {
+
+// A program restarts from all of its data, unless its user says otherwise.
+Status check_whole(const File::State& state) {
+  if (state.lessened.empty()) return {};
+  return {Code::invalid,
+          fmt::format("'{}' would be a restart file, but the output profile {} leaves out data: name the "
+                      "files that the profile is for, files = \"out/*.h5\"",
+                      state.target.path, state.lessened)};
+}
+
+}  // namespace
 
 Status File::close_restart(std::string pattern, int64_t retain) {
   State& state = *state_;
@@ -21,6 +33,8 @@ Status File::close_restart(std::string pattern, int64_t retain) {
     return end(
         {Code::invalid,
          fmt::format("'{}' was opened to read: only a file that was written becomes a restart file", target.path)});
+  if (state.outcome.ok() && state.profile)
+    if (const Status whole = agree(target.comm, check_whole(state)); !whole.ok()) return end(whole);
   PENSTOCK_TRY(state.outcome.ok() ? Status() : close());
   if (const Status moved = commit_wait(); !moved.ok()) return end(moved);
   auto agreed = agree_restart(target, pattern, retain, state.exists());

@@ -1,5 +1,6 @@
 // Commit: the collective calls of a file that is being written or read, and the order of their steps.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -27,12 +28,25 @@ struct Work {
   Options options;
   Result<Definitions> definitions = Definitions();  // of this rank, or its failure
   DefinitionBounds maxima = {};                     // of all ranks' bounds
+  bool joins = false;                               // blocks of means that ranks share
   bool looked = false;                              // at the published file, which is in its place
   Problem written, wanted;                          // what is put, what is requested
 };
 
+// Turns blocks of means that are whole now into puts.
+Status take_whole_blocks(File::State& state) {
+  PENSTOCK_ASSIGN(std::vector<Pending> whole, take_whole_blocks(state.cut, state.puts));
+  for (Pending& put : whole) {
+    state.captured_bytes += put.part.elements() * bytes(put.type);
+    state.puts.push_back(std::move(put));
+  }
+  return {};
+}
+
 // One reduction.
-Result<Work> agree_work(const File::State& state) {
+Result<Work> agree_work(File::State& state) {
+  if (const Status taken = take_whole_blocks(state); state.misuse.ok()) state.misuse = taken;
+  state.declared.left_out = state.left_out;
   const Definitions& declared = state.declared;
   const bool writes = !state.puts.empty() || !declared.attributes.empty() || !declared.unlimited.empty() ||
                       !declared.named.empty() || !declared.groups.empty() || !declared.removed.empty();
@@ -52,7 +66,7 @@ Result<Work> agree_work(const File::State& state) {
   const bool in_memory =
       looks_there && state.target.comm->rank() == 0 && state.file && is_in_page_cache(state.file->contents.parts.at(0));
   Learning& learning = state.target.comm->attachments().get<Learning>();
-  int64_t any[21] = {writes || !state.exists() || (misused && state.mode != Mode::read),
+  int64_t any[22] = {writes || !state.exists() || (misused && state.mode != Mode::read),
                      !state.gets.empty() || (misused && state.mode == Mode::read),
                      !state.refused.ok(),
                      state.options.partial,
@@ -72,7 +86,8 @@ Result<Work> agree_work(const File::State& state) {
                      got[2],
                      state.target.comm->node_size(),
                      in_memory,
-                     learning.nanoseconds};
+                     learning.nanoseconds,
+                     !state.cut.empty()};
   PENSTOCK_TRY(state.target.comm->all_reduce_max(any));
   learning.tell(any[20]);
   work.write = any[0] != 0;
@@ -80,6 +95,7 @@ Result<Work> agree_work(const File::State& state) {
   work.refused = any[2] != 0;
   work.options = {any[3] != 0, any[4] != 0, any[5] != 0, static_cast<Convention>(any[6])};
   work.maxima = {any[7], any[8], any[9]};
+  work.joins = any[21] != 0;
   work.looked = any[10] != 0 && any[11] == 0;
   const ProblemOf of{&state.plan, state.filesystem, state.target.durable, ranks, any[18]};
   work.written = make_problem(of, true, {any[12], any[13], any[14]}, false);
@@ -162,7 +178,13 @@ Result<Communicator> background_of(File::State& state) {
 Status start_writing(File::State& state, Work work, bool background) {
   std::vector<Pending> puts = std::exchange(state.puts, {});
   state.declared = {};
+  AllCutBlocks cut = std::exchange(state.cut, {});
   if (state.file && !state.file->stale && !work.looked) PENSTOCK_TRY(check_held(state.target));
+  if (work.joins) {
+    PENSTOCK_ASSIGN(std::vector<Pending> joined, join_blocks(state.target.comm, std::move(cut)));
+    state.report.bytes += pending_bytes(joined);
+    std::ranges::move(joined, std::back_inserter(puts));
+  }
   PENSTOCK_ASSIGN(NewContents contents,
                   agree_contents(state, puts, std::move(work.definitions), work.maxima, work.options));
   state.shown.set_total(total_bytes(contents.catalogue));
@@ -274,6 +296,7 @@ Status File::close() {
   if (Trace* trace = Trace::current()) trace->flush();
   state.closed = true;
   state.puts.clear();
+  state.cut.clear();
   state.gets.clear();
   const auto then = std::exchange(state.then, {});
   return status.ok() && then ? then(*this, state.commit_seconds) : status;

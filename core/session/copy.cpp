@@ -203,6 +203,7 @@ Result<File> File::clone(const Communicator& comm, std::string from, std::string
   PENSTOCK_ASSIGN(File source, open(comm, std::move(from)));
   PENSTOCK_ASSIGN(File file, create(comm, std::move(to), plan));
   State& state = *file.state_;
+  state.profile.reset();  // a copy has all contents
   PENSTOCK_TRY(check_source_of_copy(*source.state_, state));
   PENSTOCK_TRY(check_clone(*source.state_, state));
   PENSTOCK_ASSIGN(state.source, hold_source(state.target, source.path()));
@@ -216,6 +217,7 @@ Status File::copy(const Communicator& comm, std::string from, std::string to, st
   PENSTOCK_ASSIGN(File source, open(comm, std::move(from)));
   PENSTOCK_ASSIGN(File file, create(comm, std::move(to), plan));
   State &was = *source.state_, &state = *file.state_;
+  state.profile.reset();  // a copy has all contents
   PENSTOCK_TRY(check_source_of_copy(was, state));
   if (only.empty()) PENSTOCK_TRY(check_whole_copy(was));
   PENSTOCK_ASSIGN(state.source, hold_source(state.target, source.path()));

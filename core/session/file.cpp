@@ -12,6 +12,7 @@
 #include "core/model/dimension_names.hpp"
 #include "core/model/widen.hpp"
 #include "core/session/state.hpp"
+#include "core/session/take.hpp"
 
 namespace penstock {
 
@@ -37,47 +38,6 @@ Result<Pending> make_pending(const File::State& state, std::string_view name, El
   return Pending{std::move(stored), type, part, memory, static_cast<std::byte*>(const_cast<void*>(data)), nullptr, {}};
 }
 
-Precision precision_of(const File::State& state, const Pending& put) {
-  const auto own = state.dataset_options.find(put.name);
-  Precision precision = default_precision(state.plan, put.type);
-  if (own == state.dataset_options.end()) return precision;
-  const int bits = own->second.precision.keep_bits > 0 ? own->second.precision.keep_bits : precision.keep_bits;
-  precision = own->second.precision;
-  if (precision.keep_bits == 0 && bits > 0) {
-    precision.keep_bits = bits;
-    if (!stored_type(precision, put.type).ok()) precision.keep_bits = 0;
-  }
-  return precision;
-}
-
-// Copies the elements of PUT, if COPIES or if their stored form is another.
-Status take(File::State& state, Pending& put, bool copies) {
-  const Precision precision = precision_of(state, put);
-  const ElementType given = put.type;
-  const auto stored = stored_type(precision, given);
-  if (!stored) return stored.status().in(fmt::format("'{}'", put.name));
-  if (put.supplier) PENSTOCK_TRY(convert_supplied(put, precision));
-  if (!put.supplier && (copies || converts(precision, given))) {
-    const int64_t size = put.part.elements() * bytes(*stored);
-    if (size > state.capture_bytes - state.captured_bytes)
-      return {Code::memory,
-              fmt::format("'{}': copying {} would exceed the limit of {} for captured data, {} of which are taken: {}, "
-                          "commit more often, or raise capture_bytes",
-                          put.name, format_bytes(size), format_bytes(state.capture_bytes),
-                          format_bytes(state.captured_bytes), copies ? "use lend" : "store it as it is")};
-    PENSTOCK_TRY(capture(put, precision));
-    state.captured_bytes += size;
-  }
-  for (Attribute& attribute : attributes_of(precision, given)) {
-    const std::string key = attribute.name;
-    state.declared.attributes[put.name].insert_or_assign(key, std::move(attribute));
-  }
-  if (const auto own = state.dataset_options.find(put.name); own != state.dataset_options.end())
-    state.declared.options[put.name] = own->second.text;
-  state.puts.push_back(std::move(put));
-  return {};
-}
-
 Status check_writable(const File::State& state) {
   if (state.mode != Mode::read) return {};
   return {Code::invalid, fmt::format("'{}' was opened to read: use reopen to change it", state.target.path)};
@@ -91,7 +51,7 @@ Status File::put(std::string_view name, ElementType type, const Decomposition& p
   PENSTOCK_TRY(state.remember(check_writable(state)));
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
-  return state.remember(take(state, *pending, true));
+  return state.remember(take(state, *std::move(pending), true));
 }
 
 Status File::lend(std::string_view name, ElementType type, const Decomposition& part, const void* data,
@@ -100,11 +60,11 @@ Status File::lend(std::string_view name, ElementType type, const Decomposition& 
   PENSTOCK_TRY(state.remember(check_writable(state)));
   auto pending = make_pending(state, name, type, part, data, memory);
   if (!pending.ok()) return state.remember(pending.status());
-  return state.remember(take(state, *pending, false));
+  return state.remember(take(state, *std::move(pending), false));
 }
 
 void File::set_meant(std::string word) {
-  if (!state_->puts.empty()) state_->puts.back().meant = std::move(word);
+  if (state_->took) state_->puts.back().meant = std::move(word);
 }
 
 Status File::supply(std::string_view name, ElementType type, const Decomposition& part, Supplier supplier) {
@@ -121,7 +81,7 @@ Status File::supply(std::string_view name, ElementType type, const Decomposition
   if (!pending.ok()) return state.remember(pending.status());
   pending->data = nullptr;
   pending->supplier = std::move(supplier);
-  return state.remember(take(state, *pending, false));
+  return state.remember(take(state, *std::move(pending), false));
 }
 
 namespace {
@@ -215,12 +175,15 @@ Status File::remove(std::string_view name) {
   for (const Pending& put : state.puts)
     if (goes(put.name) && put.captured) state.captured_bytes -= put.part.elements() * bytes(put.type);
   found += std::erase_if(state.puts, [&](const Pending& put) { return goes(put.name); });
+  std::erase_if(state.cut, [&](const auto& one) { return goes(one.first); });
+  found += std::erase_if(state.left_out, goes);
   std::erase_if(state.declared.options, [&](const auto& one) { return goes(one.first); });
   found += std::erase_if(state.declared.attributes, [&](const auto& one) { return goes(one.first); });
   for (auto* names : {&state.declared.unlimited, &state.declared.named, &state.declared.groups})
     found += std::erase_if(*names, goes);
   if (has(*stored) && state.declared.removed.insert(*stored).second) ++found;
   if (found > 0) return {};
+  if (state.leaves_out(*stored)) return {};
   return state.remember({Code::not_found, fmt::format("'{}' has no dataset or group '{}' that could be removed",
                                                       state.target.path, *stored)});
 }
@@ -305,6 +268,7 @@ const std::string& File::path() const { return state_->target.path; }
 std::string File::plan() const { return state_->plan.text(vocabulary()); }
 const Report& File::report() const { return state_->report; }
 const Communicator& File::communicator() const { return state_->target.comm; }
+void File::set_step(int64_t number) { state_->series_step = number; }
 void File::when_closed(std::function<Status(const File&, double)> then) { state_->then = std::move(then); }
 
 }  // namespace penstock

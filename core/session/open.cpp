@@ -37,6 +37,7 @@ struct Opening {
   Hints hints = {};                     // of the environment
   std::string owner = {}, others = {};  // of new partial files, and about existing ones of others
   ReadWisdom known = {};                // for the file system
+  std::optional<OutputProfile> profile = {};
 };
 
 // The comparison of arguments comes first: answers of ranks in another call are then known to belong to that call.
@@ -67,6 +68,8 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
   out.text(mine.known.wisdom.empty() ? std::string() : text_of(mine.known.wisdom));
   out.value(std::ssize(mine.known.warnings));
   for (const std::string& warning : mine.known.warnings) out.text(warning);
+  out.text(mine.profile ? mine.profile->file : "");
+  out.text(mine.profile ? mine.profile->text : "");
   auto bytes = out.take();
   PENSTOCK_TRY(comm->broadcast(bytes, 0));
   Decoder in(bytes);
@@ -91,6 +94,7 @@ Result<Opening> share(const Communicator& comm, Opening mine) {
     PENSTOCK_ASSIGN(all.known.wisdom, parse_wisdom(wisdom, {}));
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) all.known.warnings.push_back(in.text());
+  if (std::string file = in.text(); !file.empty()) all.profile = OutputProfile{std::move(file), in.text(), {}, {}};
   Status alike;
   if (all.asked != mine.asked || all.plan != mine.plan)
     alike = {Code::mismatch,
@@ -200,6 +204,21 @@ Status set_plan_of_new(File::State& state, const Opening& opening, const std::st
                   context, known_extensions_text())};
 }
 
+// The rules of the output profile for the new file.
+Status set_profile(File::State& state, const Opening& opening, const std::string& path) {
+  state.profile = opening.profile;
+  if (!state.profile) return {};
+  PENSTOCK_TRY(parse_output_profile(*state.profile));
+  PENSTOCK_TRY(choose_rules(*state.profile, path, state.plan));
+  if (state.profile->rules.empty()) state.profile.reset();
+  return {};
+}
+
+Status read_profile(File::State& state, Opening& opening, const std::string& path) {
+  PENSTOCK_ASSIGN(opening.profile, read_output_profile(process_environment()));
+  return set_profile(state, opening, path);
+}
+
 // Whether a file can be written at PATH, and the one that is there.
 Status look_at_target(File::State& state, const std::string& path, bool replaces_folder) {
   PENSTOCK_ASSIGN(state.target.expected_file, check_target(*state.target.storage, path, replaces_folder));
@@ -223,6 +242,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   if (comm->rank() == 0) {
     opening.status = choose_plan(opening);
     if (opening.status.ok()) opening.status = set_plan_of_new(*state, opening, path);
+    if (opening.status.ok()) opening.status = read_profile(*state, opening, path);
     if (opening.status.ok()) {
       opening.path = resolve_link(published_path(path, state->target));
       opening.status = look_at_target(*state, opening.path, state->method->may_replace(opening.path));
@@ -233,6 +253,7 @@ Result<File> File::create(const Communicator& comm, std::string path, std::strin
   }
   PENSTOCK_ASSIGN(const Opening agreed, share(comm, std::move(opening)));
   PENSTOCK_TRY(set_plan_of_new(*state, agreed, path));
+  PENSTOCK_TRY(set_profile(*state, agreed, path));
   state->target.path = agreed.path;
   state->target.token = agreed.token;
   set_partial_files(*state, agreed);

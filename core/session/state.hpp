@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "core/commit/method.hpp"
 #include "core/commit/moving.hpp"
 #include "core/commit/opened.hpp"
+#include "core/commit/thinned.hpp"
 #include "core/methods/dataset_options.hpp"
 #include "core/plan/wisdom.hpp"
 #include "core/session/step_trace.hpp"
@@ -35,9 +37,13 @@ struct File::State : Opened {
 
   // Since the last commit:
   std::vector<Pending> puts, gets;
-  Definitions declared;                                   // without datasets
-  Options options;                                        // as this rank set them, for all commits
+  AllCutBlocks cut;      // what the puts have of blocks of means that they do not have as a whole
+  bool took = false;     // whether the last put, lend or supply added to PUTS
+  Definitions declared;  // without datasets
+  Options options;       // as this rank set them, for all commits
   std::map<std::string, DatasetOptions> dataset_options;  // of all commits, too
+  std::set<std::string> left_out;                         // datasets of all commits that were put, but are not written
+  std::string lessened;  // the rule, not for named files, by which a dataset has less than the program put
   int64_t capture_bytes = 0;
   int64_t captured_bytes = 0;  // also of the commit in progress
 

@@ -233,6 +233,10 @@ class File {
   // everything is published, with the seconds that this rank spent in commits, and returns its status.
   void when_closed(std::function<Status(const File& file, double seconds)> then);
 
+  // Local; on all ranks or none, before anything is put. The file is step NUMBER of a series, from 0: an output profile
+  // may write a dataset in some steps only.
+  void set_step(int64_t number);
+
   struct State;  // of core/session
 
  private:

@@ -121,8 +121,12 @@ void add_words(const fs::path& folder) {
   for (const char* text :
        {"hdf5/two_phase:writers=2,io=direct,memory_bytes=64MiB", "raw/per_process", "phdf5:collective=true",
         R"({"format": "hdf5", "transport": "mpiio", "hint.cb_nodes": "4", "env.A": "b"})",
-        "two_phase:hint.cb_config_list=a:1,b:1", "[[plan]]\npattern = \"chk_*.h5\"\nplan = \"hdf5/independent\"\n",
-        "romio_cb_write=enable;cb_nodes=4", "IOR_HINT__MPI__cb_nodes=4", "1.5GiB", "text[12]", "flow/velocity",
+        "two_phase:hint.cb_config_list=a:1,b:1",
+        "files = ['a*']\n[[dataset]]\nname = \"*\"\nbox = { start = [1, 2], count = [8, 4] }\nevery = [2, 3]\nsteps = "
+        "3\n",
+        "[[dataset]]\nname = 'a'\nmean = 2\ntype = 'f32'\ncompression = \"zstd\"\nlevel = 3\nwrite = true\n",
+        "[[plan]]\npattern = \"chk_*.h5\"\nplan = \"hdf5/independent\"\n", "romio_cb_write=enable;cb_nodes=4",
+        "IOR_HINT__MPI__cb_nodes=4", "1.5GiB", "text[12]", "flow/velocity",
         ".chk.h5.0123456789abcdef.0123456789ab-12-345.slurm-7.node1.partial",
         "36 35 98:0 /mnt1 /mnt2\\040x rw,noatime master:1 - ext3 /dev/root rw\n",
         R"({"attributes": {"a": {"type": "text[5]", "shape": [2], "joined": true}}, "unlimited": true})"})

@@ -1,4 +1,4 @@
-// Words: all that is one text: plans, wisdom, hints, overrides, sizes, types, names of partial files, mounts, layouts.
+// Words: all that is one text: plans, wisdom, hints, overrides, profiles, sizes, types, partial files, mounts, layouts.
 #include <sys/mman.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include "core/base/units.hpp"
 #include "core/base/utf8.hpp"
 #include "core/methods/methods.hpp"
+#include "core/methods/output_profile.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/netcdf/note.hpp"
 #include "core/plan/hints.hpp"
@@ -53,6 +54,21 @@ void try_override(std::string_view text) {
   const auto plan = plan_override("chk_1.h5", "phdf5", environment.data());
   if (!plan.ok()) fuzz::check_refusal(plan.status());
   ::close(fd);
+}
+
+void try_profile(std::string_view text) {
+  OutputProfile profile{"p.toml", std::string(text), {}, {}};
+  Status status = parse_output_profile(profile);
+  if (status.ok()) status = choose_rules(profile, "a.h5", *parse_plan("hdf5", "hdf5", vocabulary()));
+  if (!status.ok()) return fuzz::check_refusal(status);
+  for (const OutputRule& rule : profile.rules) {
+    const auto subset = subset_of(rule, {Kind::f64}, {9, 7}, false);
+    if (!subset.ok()) return fuzz::check_refusal(subset.status());
+    if (*subset) fuzz::must(check_shape({Kind::f64}, (*subset)->stored()).ok(), "a subset without a shape");
+    if (const auto options = options_of(rule, {Kind::f64}, "type=f32", *parse_plan("hdf5", "hdf5", vocabulary()));
+        !options.ok())
+      fuzz::check_refusal(options.status());
+  }
 }
 
 void try_wisdom(std::string_view text) {
@@ -117,6 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try_plan(text);
   try_hints(text);
   try_override(text);
+  try_profile(text);
   try_wisdom(text);
   try_names(text);
   try_file_system(text);

@@ -104,7 +104,10 @@ def in_allocation() -> bool:
 
 
 def environment() -> dict[str, str]:
-    """Ours, with the launcher settings of mpi.env where the user has not set them otherwise."""
+    """Ours, with the launcher settings of mpi.env where the user has not set them otherwise.
+
+    Without PENSTOCK_PROFILE: an output profile is for the user's programs, not for ours.
+    """
     lines = (Path(__file__).parents[1] / "mpi.env").read_text().splitlines()
     settings = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-    return settings | dict(os.environ)
+    return settings | {name: value for name, value in os.environ.items() if name != "PENSTOCK_PROFILE"}
