@@ -9,6 +9,7 @@
 
 #include "core/conventions/conventions.hpp"
 #include "core/mesh/mesh.hpp"
+#include "core/mesh/thinned.hpp"
 
 namespace penstock {
 namespace {
@@ -141,8 +142,13 @@ class OpenPmd {
       labels.push_back(rank <= 3 ? all[static_cast<size_t>(3 - rank + d)] : fmt::format("axis{}", d));
     set(name, text_attribute("axisLabels", labels));
     const bool known = uniform && mesh != nullptr;
-    set(name, numbers("gridSpacing", known ? mesh->spacing : std::vector<double>(static_cast<size_t>(rank), 1)));
-    set(name, numbers("gridGlobalOffset", known ? mesh->origin : std::vector<double>(static_cast<size_t>(rank), 0)));
+    std::vector<double> origin(static_cast<size_t>(rank), 0), spacing(static_cast<size_t>(rank), 1);
+    if (known)
+      origin = mesh->origin, spacing = mesh->spacing;
+    else
+      place_stored(catalogue_, record.any().name, at_cells, origin, spacing);
+    set(name, numbers("gridSpacing", spacing));
+    set(name, numbers("gridGlobalOffset", origin));
     set(name, number("gridUnitSI", 1));
     for (const auto& [component, dataset] : record.components)
       set(dataset->name, numbers("position", std::vector<double>(static_cast<size_t>(rank), at_cells ? 0.5 : 0.0)));

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/words.hpp"
+#include "core/mesh/thinned.hpp"
 
 namespace penstock {
 namespace {
@@ -284,6 +285,7 @@ Result<std::vector<MeshWithValues>> meshes_of(const Catalogue& catalogue) {
                     values_on(catalogue, at->mesh, dataset, uniform[static_cast<size_t>(at - meshes.begin())]));
     at->values.push_back(values);
   }
+  for (MeshWithValues& one : meshes) PENSTOCK_TRY(place_stored(catalogue, one));
   return meshes;
 }
 

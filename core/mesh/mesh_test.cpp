@@ -3,6 +3,7 @@
 
 #include "core/mesh/mesh.hpp"
 #include "core/mesh/xdmf.hpp"
+#include "core/model/subset.hpp"
 
 namespace penstock {
 namespace {
@@ -118,6 +119,83 @@ TEST(Mesh, BlocksAreASetOfGridsWithinLimits) {
   ASSERT_TRUE(lying.ok());
   EXPECT_NE((*lying)[0].body.find("3DCoRectMesh\" Dimensions=\"2 5 6\""), std::string::npos) << (*lying)[0].body;
   EXPECT_EQ(blocks(100'001).status().code(), Code::unsupported);
+}
+
+// Says that of DATASET only SUBSET is stored.
+void store(Catalogue& all, const std::string& dataset, const Subset& subset) {
+  for (Attribute& one : attributes_of(subset)) all.attributes[dataset].insert_or_assign(one.name, one);
+}
+
+TEST(Mesh, AUniformMeshLiesWhereItsStoredValuesAre) {
+  const auto place = [](const Subset& subset, std::string_view center) {
+    Catalogue all = catalogue("uniform,origin=10:20,spacing=1:2", {{"v", f64, subset.stored()}}, center);
+    store(all, "v", subset);
+    const auto meshes = meshes_of(all);
+    EXPECT_TRUE(meshes.ok()) << meshes.status().message();
+    return std::pair(meshes->at(0).mesh.origin, meshes->at(0).mesh.spacing);
+  };
+  using Numbers = std::vector<double>;
+  const Subset every{{20, 30}, {4, 0}, {10, 30}, {2, 3}, false, false};
+  Subset means = every;
+  means.mean = true;
+  // Points 4 and 0, and the middles of 4 to 5 and 0 to 2.
+  EXPECT_EQ(place(every, "node"), std::pair(Numbers({14, 20}), Numbers({2, 6})));
+  EXPECT_EQ(place(means, "node"), std::pair(Numbers({14.5, 22}), Numbers({2, 6})));
+  // The middle of cell 4 is 4.5, around which 2 cells begin at 3.5; blocks of cells begin where they begin.
+  EXPECT_EQ(place(every, "cell"), std::pair(Numbers({13.5, 18}), Numbers({2, 6})));
+  EXPECT_EQ(place(means, "cell"), std::pair(Numbers({14, 20}), Numbers({2, 6})));
+}
+
+TEST(Mesh, PlainGridsLieWhereTheirStoredValuesAre) {
+  Catalogue all;
+  all.datasets = {{"v", f64, {4, 5}}};
+  store(all, "v", {{20, 10}, {4, 0}, {16, 10}, {4, 2}, false, false});
+  const auto grids = grids_of(all);
+  ASSERT_TRUE(grids.ok());
+  EXPECT_NE(grids->at(0).body.find("0 4 0<"), std::string::npos) << grids->at(0).body;
+  EXPECT_NE(grids->at(0).body.find("1 4 2<"), std::string::npos) << grids->at(0).body;
+}
+
+TEST(Mesh, ValuesAndNodesAreStoredAlike) {
+  const Subset x{{10}, {0}, {10}, {2}, false, false}, y{{8}, {2}, {6}, {3}, false, false};
+  const Subset v{{8, 10}, {2, 0}, {6, 10}, {3, 2}, false, false};
+  Catalogue all = catalogue("rectilinear,x=x,y=y", {{"x", f64, {5}}, {"y", f64, {2}}, {"v", f64, {2, 5}}});
+  const std::string other = "'v' is on mesh 'm', but the output profile stores other points of it than of ";
+  EXPECT_EQ(said(all), "");
+  store(all, "v", v);
+  EXPECT_TRUE(said(all).starts_with(other + "'y'")) << said(all);
+  store(all, "y", y);
+  EXPECT_TRUE(said(all).starts_with(other + "'x'")) << said(all);
+  store(all, "x", x);
+  EXPECT_EQ(said(all), "");
+  all.attributes["v"].erase("subset_every");
+  Subset means = v;
+  means.mean = true;
+  store(all, "v", means);  // at the middle of each block, where the nodes are not
+  EXPECT_TRUE(said(all).starts_with(other)) << said(all);
+
+  Catalogue grid = catalogue("unstructured,points=p,cells=c,type=triangle",
+                             {{"p", f64, {7, 3}}, {"c", i32, {9, 3}}, {"v", f64, {7}}});
+  EXPECT_EQ(said(grid), "");
+  store(grid, "p", {{14, 3}, {0, 0}, {14, 3}, {2, 1}, false, false});
+  EXPECT_EQ(said(grid), "'p' belongs to mesh 'm', which is unstructured: the output profile cannot store a part of it");
+  store(grid, "c", {{12, 3}, {0, 0}, {9, 3}, {1, 1}, false, false});  // the first 9
+  EXPECT_TRUE(said(grid).starts_with("'c' belongs to mesh 'm'")) << said(grid);
+
+  Catalogue blocks = catalogue("blocks,corners=c,spacing=1:1", {{"c", f64, {6, 2}}, {"v", f64, {6, 2, 2}}});
+  store(blocks, "v", {{12, 2, 2}, {0, 0, 0}, {12, 2, 2}, {2, 1, 1}, false, false});
+  EXPECT_TRUE(said(blocks).starts_with(other + "'c'")) << said(blocks);
+  store(blocks, "c", {{12, 2}, {0, 0}, {12, 2}, {2, 1}, false, false});
+  EXPECT_EQ(said(blocks), "");
+  store(blocks, "v", {{12, 4, 4}, {0, 0, 0}, {12, 4, 4}, {2, 2, 2}, false, false});
+  EXPECT_EQ(said(blocks),
+            "'v' belongs to mesh 'm', which is of whole blocks: the output profile cannot store a part of it");
+
+  Catalogue particles = catalogue("particles,x=x,y=y", {{"x", f64, {9}}, {"y", f64, {9}}, {"v", f64, {9}}});
+  for (const char* name : {"x", "y", "v"}) store(particles, name, {{0}, {0}, {0}, {10}, false, true});
+  EXPECT_EQ(said(particles), "");
+  store(particles, "v", {{0}, {0}, {0}, {9}, false, true});
+  EXPECT_TRUE(said(particles).starts_with(other + "'x'")) << said(particles);
 }
 
 }  // namespace

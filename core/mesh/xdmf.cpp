@@ -11,6 +11,7 @@
 
 #include "core/base/utf8.hpp"
 #include "core/mesh/mesh.hpp"
+#include "core/mesh/thinned.hpp"
 
 namespace penstock {
 namespace {
@@ -325,9 +326,10 @@ void add_plain_grids(const Catalogue& catalogue, std::vector<Grid>& grids) {
   for (const Dataset& dataset : catalogue.datasets) {
     const int rank = dataset.shape.rank();
     if ((rank != 2 && rank != 3) || !is_shown(dataset)) continue;
-    const Place place{{dataset.shape.begin(), dataset.shape.end()},
-                      grid_numbers(catalogue, dataset, "origin", 0),
-                      grid_numbers(catalogue, dataset, "spacing", 1)};
+    std::vector<double> origin = grid_numbers(catalogue, dataset, "origin", 0),
+                        spacing = grid_numbers(catalogue, dataset, "spacing", 1);
+    place_stored(catalogue, dataset.name, false, origin, spacing);
+    const Place place{{dataset.shape.begin(), dataset.shape.end()}, std::move(origin), std::move(spacing)};
     found[place] += attribute({&dataset, false, 1}, dataset.name, rank == 2);
   }
   for (const auto& [place, attributes] : found) {
