@@ -80,6 +80,10 @@ Result<Method> make_method(const std::string& label, Regime regime) {
                 (regime == Regime::durable ? "durability=full" : "durability=none");
   const auto plan = parse_plan(method.plan, "hdf5", vocabulary());
   if (!plan) return plan.status().in(fmt::format("method '{}'", label));
+  if (plan->settings.real("max_relative_error") > 0)
+    return Status(Code::unsupported, fmt::format("method '{}': its values are compared as they are read, before the "
+                                                 "largest one is known: name max_error",
+                                                 label));
   if (plan->engine.empty()) {
     const Format& format = *find_format(plan->format);
     method.format = plan->format;

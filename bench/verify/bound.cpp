@@ -38,7 +38,7 @@ bool part_within(T expected, T found, const Bound& bound, Deviation& largest) {
 }  // namespace
 
 Bound bound_of(const Plan& plan, const ElementType& type) {
-  Bound bound{.absolute = number_in(plan, "max_error"), .relative = number_in(plan, "max_relative_error")};
+  Bound bound{.absolute = number_in(plan, "max_error"), .relative = 0};
   const std::string& word = plan.settings.word("keep_bits");
   const auto kept = parse_number<int>(word);
   if (kept && *kept > 0 && *kept < mantissa_bits(type))

@@ -16,7 +16,8 @@ struct Bound {
 };
 
 // What the parameters of PLAN allow for elements of TYPE: nothing unless one of them rounds. keep_bits=N keeps N
-// explicit bits of the mantissas of reals; max_error and max_relative_error are bounds by name.
+// explicit bits of the mantissas of reals; max_error=E is a bound. max_relative_error is one of the largest value of a
+// dataset, which nobody here knows.
 Bound bound_of(const Plan& plan, const ElementType& type);
 
 // Whether PLAN stores fewer bytes than there are, by a codec of ours or a filter of an engine.
