@@ -12,13 +12,15 @@
 
 namespace penstock {
 
-int cores_of_rank(int ranks) {
+double share_of_cores(int ranks) {
   const long all = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
   cpu_set_t bound;
   const bool known = ::sched_getaffinity(0, sizeof bound, &bound) == 0;
-  const long own = known ? CPU_COUNT(&bound) : all;
-  return static_cast<int>(std::clamp(all / std::max(1, ranks), 1L, std::max(1L, own)));
+  const long own = known ? std::max(1, CPU_COUNT(&bound)) : all;
+  return std::min(static_cast<double>(own), static_cast<double>(all) / std::max(1, ranks));
 }
+
+int cores_of_rank(int ranks) { return std::max(1, static_cast<int>(share_of_cores(ranks))); }
 
 Workers::Workers(int count) {
   for (int worker = 0; count > 1 && worker < count; ++worker) try {

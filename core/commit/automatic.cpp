@@ -138,8 +138,10 @@ Result<std::string> choose_codecs(const Opened& file, const NewContents& content
                      })));
   // Decisions must be the same on all ranks: what ranks know is averaged.
   const double own_rate = rates().of(file.target);
-  const int cores = comm->threads_allowed() ? cores_of_rank(comm->node_size()) : 1;
-  std::vector<int64_t> sums{static_cast<int64_t>(own_rate), own_rate > 0 ? 1 : 0, cores};
+  const double share = share_of_cores(comm->node_size());
+  const double cores = comm->threads_allowed() ? share : std::min(1.0, share);
+  constexpr double parts = 1e6;  // of a core
+  std::vector<int64_t> sums{static_cast<int64_t>(own_rate), own_rate > 0 ? 1 : 0, static_cast<int64_t>(cores * parts)};
   for (const Tried& one : tried) sums.insert(sums.end(), {one.bytes, one.encoded, one.nanoseconds});
   PENSTOCK_TRY(comm->all_reduce_sum(sums));
   const bool measured = sums[1] == comm->size();
@@ -154,7 +156,7 @@ Result<std::string> choose_codecs(const Opened& file, const NewContents& content
       if (one[0] == 0) continue;
       const double ratio = static_cast<double>(one[1]) / static_cast<double>(one[0]);
       const double encode =
-          static_cast<double>(one[0]) / static_cast<double>(one[2]) * 1e9 * static_cast<double>(sums[2]);
+          static_cast<double>(one[0]) / static_cast<double>(one[2]) * 1e9 * static_cast<double>(sums[2]) / parts;
       const double needed = seconds_of(all, ratio, encode, store);
       if (needed >= seconds) continue;
       seconds = needed;
