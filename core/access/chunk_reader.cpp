@@ -13,6 +13,8 @@
 namespace penstock {
 namespace {
 
+constexpr int64_t alone = 32 << 20;  // bytes: of larger chunks only one is in memory
+
 // Copies those elements of CHUNK, which begins at START and has EXTENTS, that are in BOX, to their places in OUT.
 void copy_common(std::span<const std::byte> chunk, const Dims& start, const Dims& extents, const Box& box, int64_t size,
                  std::span<std::byte> out) {
@@ -71,6 +73,7 @@ Status ChunkReader::read(const Contents& contents, const Dataset& dataset, Forei
         return {};
       });
     }
+    if (status.ok() && chunk_bytes > alone) status = workers_.finish();
     if (!status.ok()) break;
   }
   const Status finished = workers_.finish();

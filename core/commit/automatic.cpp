@@ -108,6 +108,20 @@ Status try_codec(const Codec& codec, const ElementType& type, std::span<const st
   return {};
 }
 
+// The codec of dataset D in the published file, if something of it stays; null: none that is known.
+const Codec* codec_before(const Opened& file, const NewContents& contents, size_t d) {
+  const Dataset& dataset = contents.catalogue.datasets[d];
+  if (!file.file || contents.kept[d] == 0) return nullptr;
+  const auto filters = file.file->contents.filters.find(dataset.name);
+  const auto chunk = file.file->contents.chunks.find(dataset.name);
+  if (filters == file.file->contents.filters.end() || chunk == file.file->contents.chunks.end()) return nullptr;
+  for (const Codec* codec : candidates()) {
+    const std::vector<Filter> own = codec->filters({dataset.type, chunk->second, 0, 0});
+    if (!own.empty() && !filters->second.empty() && own.back().id == filters->second.back().id) return codec;
+  }
+  return nullptr;
+}
+
 double usual_rate(bool durable) {
   const Machine machine = usual_machine();
   return durable ? machine.write_synced_all : machine.write_cache_all;
@@ -162,6 +176,7 @@ Result<std::string> choose_codecs(const Opened& file, const NewContents& content
       seconds = needed;
       best = tried_codecs[c]->describe().name;
     }
+    if (const Codec* before = codec_before(file, contents, asked[i])) best = before->describe().name;
     constexpr Parameter compression{"compression", Parameter::Type::text, "", "", ""};
     PENSTOCK_TRY(ways[asked[i]].settings.set(compression, best));
     ++decided[std::string(best)];

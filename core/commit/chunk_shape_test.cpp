@@ -57,7 +57,9 @@ TEST(ChunkShape, IsNeverLargerThanAskedForAndMeetsEachBlock) {
     const Dims chunk = chunk_of(shape, block, most);
     EXPECT_TRUE(elements(chunk) * 8 <= most || elements(chunk) == 1);
     for (int d = 0; d < 3; ++d)
-      if (block[d] < shape[d]) EXPECT_EQ(block[d] % chunk[d], 0) << d;
+      if (block[d] < shape[d]) {
+        EXPECT_EQ(block[d] % chunk[d], 0) << d;
+      }
   }
 }
 

@@ -67,7 +67,9 @@ TEST(Precision, RelativeErrorIsBelowHalfOfTheLastBit) {
       ASSERT_EQ(bits == 52 ? 0 : word << (12 + bits), 0) << "bits that should be zero";
     }
     EXPECT_LE(worst, bound);
-    if (bits < 50) EXPECT_GT(worst, bound / 2) << "fewer bits would do";
+    if (bits < 50) {
+      EXPECT_GT(worst, bound / 2) << "fewer bits would do";
+    }
   }
 }
 

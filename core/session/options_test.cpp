@@ -56,7 +56,9 @@ TEST_P(Options, EachWayToGiveElementsIsConverted) {
   EXPECT_EQ(read_as<float>(*again, "put", {n}), all);
   EXPECT_EQ(read_as<float>(*again, "lent", {n}), all);
   EXPECT_EQ(read_as<float>(*again, "strided", {n}), even);
-  if (supplies) EXPECT_EQ(read_as<float>(*again, "supplied", {n}), all);
+  if (supplies) {
+    EXPECT_EQ(read_as<float>(*again, "supplied", {n}), all);
+  }
   const auto verified = again->verify();
   ASSERT_TRUE(verified.ok()) << verified.status().message();
   EXPECT_TRUE(verified->verdict("f").ok());
@@ -181,6 +183,13 @@ std::string reason_on(const std::string& folder, double bytes_per_second, bool* 
   EXPECT_EQ(read_as<double>(*file, "noise", {n}), noise);
   EXPECT_TRUE(file->close().ok());
   *smaller = static_cast<int64_t>(fs::file_size(path)) < 16 * n;
+  if (*smaller) {  // what stays keeps its codec, though nothing of it is at hand now
+    auto again = File::reopen(serial_communicator(), path, "hdf5/two_phase:compression=auto");
+    EXPECT_TRUE(again.ok());
+    EXPECT_TRUE(again->put("more", f64, whole({10}), smooth.data()).ok());
+    EXPECT_TRUE(again->close().ok());
+    EXPECT_LT(static_cast<int64_t>(fs::file_size(path)), 16 * n);
+  }
   EXPECT_GT(fs::file_size(path), 8 * n) << "noise cannot be made smaller";
   fs::remove_all(folder);
   return reason;
