@@ -10,6 +10,7 @@ from typing import Any
 
 import h5py
 import hdf5plugin
+import netCDF4
 import numpy as np
 import pytest
 import xarray
@@ -46,6 +47,18 @@ def test_others_read_every_value(tmp_path: Path, more: str) -> None:
     with xarray.open_dataset(path, engine="h5netcdf", group="fields", phony_dims="sort") as fields:
         np.testing.assert_array_equal(fields["rho"].values, FIELD)
         assert fields["rho"].attrs["units"] == "kg m-3"
+
+
+@pytest.mark.parametrize("codec", ["deflate", "zstd", "blosc"])
+def test_netcdf4_for_python_reads_it(tmp_path: Path, codec: str) -> None:
+    path = tmp_path / "a.nc4"
+    with library.create(path, plan=f"hdf5:compression={codec}") as file:
+        file["t"] = library.block(FIELD, FIELD.shape, (0, 0, 0), dims=("z", "y", "x"))
+        file["packed"] = library.block(FIELD, FIELD.shape, (0, 0, 0), dims=("z", "y", "x"), dtype="i4", scale=1e-6)
+    with netCDF4.Dataset(path) as opened:
+        assert opened["t"].dimensions == ("z", "y", "x")
+        np.testing.assert_array_equal(opened["t"][...], FIELD)
+        assert np.abs(opened["packed"][...] - FIELD).max() < 0.6e-6
 
 
 # What others make of the same chunks, at a level of theirs.
