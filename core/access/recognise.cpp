@@ -30,6 +30,8 @@ Result<const Format*> recognise(StorageFile& file, std::span<const std::byte> he
   return nullptr;
 }
 
+}  // namespace
+
 void offer_decoders() {
   static std::once_flag done;
   std::call_once(done, [] {
@@ -38,8 +40,6 @@ void offer_decoders() {
         if (decoder.id > 255) hdf5::offer_decoder(decoder);  // the library has filters with lower numbers itself
   });
 }
-
-}  // namespace
 
 Result<Contents> recognise_and_read(Storage& storage, const std::string& path) {
   offer_decoders();

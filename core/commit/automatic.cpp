@@ -19,7 +19,7 @@ namespace penstock {
 namespace {
 
 constexpr std::string_view automatic = "auto";
-constexpr int64_t windows = 4, max_window = 64 << 10, min_window = 4 << 10;
+constexpr int64_t windows = 4, max_window = 32 << 10, min_window = 4 << 10;
 constexpr int64_t sampled = 64;                // of the data, one in so many bytes
 constexpr int64_t least_for_a_rate = 8 << 20;  // less is mostly latency
 constexpr double gain = 0.9, gain_by_guess = 0.7;
@@ -53,10 +53,12 @@ Rates& rates() {
   return *all;
 }
 
+// Without deflate, if there are others: it is never the fastest, and trying it would take most of the time.
 std::vector<const Codec*> candidates() {
   std::vector<const Codec*> list;
   for (const Codec* codec : codecs())
     if (codec->describe().missing.empty() && !codec->lossy()) list.push_back(codec);
+  if (list.size() > 1) std::erase_if(list, [](const Codec* codec) { return codec->describe().name == "deflate"; });
   return list;
 }
 
@@ -115,7 +117,8 @@ const Codec* codec_before(const Opened& file, const NewContents& contents, size_
   const auto filters = file.file->contents.filters.find(dataset.name);
   const auto chunk = file.file->contents.chunks.find(dataset.name);
   if (filters == file.file->contents.filters.end() || chunk == file.file->contents.chunks.end()) return nullptr;
-  for (const Codec* codec : candidates()) {
+  for (const Codec* codec : codecs()) {
+    if (!codec->describe().missing.empty() || codec->lossy()) continue;
     const std::vector<Filter> own = codec->filters({dataset.type, chunk->second, 0, 0});
     if (!own.empty() && !filters->second.empty() && own.back().id == filters->second.back().id) return codec;
   }

@@ -11,7 +11,8 @@
 namespace penstock {
 namespace {
 
-constexpr size_t page = 4096, min_kept = 256 << 10;  // malloc keeps smaller blocks by itself
+constexpr size_t page = 4096, huge_page = 2 << 20;
+constexpr size_t min_kept = 256 << 10;  // malloc keeps smaller blocks by itself
 
 struct Block {
   std::byte* data = nullptr;
@@ -35,6 +36,7 @@ class Blocks {
       free_.reserve(count_ + 1);  // give() must not fail
       void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (data == MAP_FAILED) return {};
+      if (bytes >= huge_page) (void)::madvise(data, bytes, MADV_HUGEPAGE);  // fewer faults; kernels may have none
       ++count_;
       mapped_ += bytes;
       most_ = most;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/access/recognise.hpp"
 #include "core/access/tile_files.hpp"
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
@@ -324,6 +325,7 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   Encoded encoded;
   PENSTOCK_ASSIGN(const std::vector<EncodingWay> ways, choose_ways(file, contents));
   if (std::ranges::none_of(ways, [](const EncodingWay& way) { return way.codec != nullptr; })) return encoded;
+  offer_decoders();  // the program may read what it commits
   const Communicator& comm = file.target.comm;
   const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
   ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage,
