@@ -51,6 +51,8 @@ Status ChunkReader::read(const Contents& contents, const Dataset& dataset, Forei
   const std::span<const Filter> filters = contents.filters.at(dataset.name);
   const int64_t size = bytes(dataset.type), chunk_bytes = elements(extents) * size;
   const Tiles chunks(dataset, extents, 0);
+  if (!workers_) workers_.emplace(count_);
+  Workers& workers = *workers_;
   Status status;
   for (const int64_t number : chunks.of(Selection::of_box(dataset.shape, box))) {
     const Dims start = chunks.box(number).start;
@@ -66,17 +68,17 @@ Status ChunkReader::read(const Contents& contents, const Dataset& dataset, Forei
       status = open.read(here, filled);
       if (status.ok()) copy_common(filled, here.start, here.count, box, size, out);
     } else if (status.ok()) {
-      status = workers_.hand([=, &dataset, one = std::move(**stored)](int) mutable -> Status {
+      status = workers.hand([=, &dataset, one = std::move(**stored)](int) mutable -> Status {
         auto decoded = decode_chunk(filters, one.skipped, std::move(one.bytes), chunk_bytes);
         if (!decoded) return decoded.status().in(fmt::format("dataset '{}'", dataset.name));
         copy_common(*decoded, start, extents, box, size, out);
         return {};
       });
     }
-    if (status.ok() && chunk_bytes > alone) status = workers_.finish();
+    if (status.ok() && chunk_bytes > alone) status = workers.finish();
     if (!status.ok()) break;
   }
-  const Status finished = workers_.finish();
+  const Status finished = workers.finish();
   return status.ok() ? finished : status;
 }
 

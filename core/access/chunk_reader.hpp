@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "core/base/workers.hpp"
@@ -11,10 +12,10 @@
 
 namespace penstock {
 
-// Used by one thread, which alone calls the library. WORKERS decode, if they are more than one.
+// Used by one thread, which alone calls the library. WORKERS decode, from the first read on, if they are more than one.
 class ChunkReader {
  public:
-  explicit ChunkReader(int workers) : workers_(workers) {}
+  explicit ChunkReader(int workers) : count_(workers) {}
 
   // Whether it reads DATASET of CONTENTS: its chunks have filters that are decoded here, and elements of its own type.
   static bool reads(const Contents& contents, const Dataset& dataset);
@@ -24,7 +25,8 @@ class ChunkReader {
               std::span<std::byte> out);
 
  private:
-  Workers workers_;
+  const int count_;
+  std::optional<Workers> workers_;
 };
 
 }  // namespace penstock

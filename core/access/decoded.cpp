@@ -7,6 +7,7 @@
 
 #include "core/access/chunk_reader.hpp"
 #include "core/access/tile_files.hpp"
+#include "core/comm/cores.hpp"
 #include "core/format/format.hpp"
 #include "core/model/boxes.hpp"
 
@@ -106,8 +107,7 @@ Result<Moved> read_decoded(const Communicator& comm, const Contents& contents, c
   Job job;
   job.direction = Direction::read;
   job.comm = comm;
-  job.files =
-      std::make_shared<DecodingFiles>(contents, path, comm->threads_allowed() ? cores_of_rank(comm->node_size()) : 1);
+  job.files = std::make_shared<DecodingFiles>(contents, path, workers_of(comm));
   job.one_thread = true;  // this one may be inside the library already
   job.phases = &phases;
   std::vector<Tiled> datasets(contents.catalogue.datasets.size());

@@ -344,14 +344,5 @@ TEST(Workers, DoEverythingOnceAndSayWhatFailedFirst) {
   }
 }
 
-TEST(Workers, CoresAreAtLeastOneAndAtMostThoseThatThereAre) {
-  const int all = cores_of_rank(1);
-  EXPECT_GE(all, 1);
-  EXPECT_LE(all, static_cast<int>(std::thread::hardware_concurrency()));
-  EXPECT_EQ(cores_of_rank(1 << 20), 1);
-  EXPECT_LE(cores_of_rank(2), std::max(1, all));
-  EXPECT_LE(share_of_cores(1 << 20) * (1 << 20), static_cast<double>(std::thread::hardware_concurrency()));
-}
-
 }  // namespace
 }  // namespace penstock

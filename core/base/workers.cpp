@@ -1,26 +1,12 @@
 // Workers: one queue for all.
 #include "core/base/workers.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
 #include "core/base/guarded.hpp"
 
 namespace penstock {
-
-double share_of_cores(int ranks) {
-  const long all = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
-  cpu_set_t bound;
-  const bool known = ::sched_getaffinity(0, sizeof bound, &bound) == 0;
-  const long own = known ? std::max(1, CPU_COUNT(&bound)) : all;
-  return std::min(static_cast<double>(own), static_cast<double>(all) / std::max(1, ranks));
-}
-
-int cores_of_rank(int ranks) { return std::max(1, static_cast<int>(share_of_cores(ranks))); }
 
 Workers::Workers(int count) {
   for (int worker = 0; count > 1 && worker < count; ++worker) try {

@@ -12,11 +12,6 @@
 
 namespace penstock {
 
-// Cores that one of RANKS ranks of this node may use: those that it is bound to, or its share of all, which may be less
-// than one.
-double share_of_cores(int ranks);
-int cores_of_rank(int ranks);  // whole ones; at least 1
-
 // Used by one thread.
 class Workers {
  public:

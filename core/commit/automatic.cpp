@@ -11,7 +11,7 @@
 
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
-#include "core/base/workers.hpp"
+#include "core/comm/cores.hpp"
 #include "core/plan/machine.hpp"
 #include "core/transport/move.hpp"
 
@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::string_view automatic = "auto";
 constexpr int64_t windows = 4, max_window = 32 << 10, min_window = 4 << 10;
-constexpr int64_t sampled = 64;                // of the data, one in so many bytes
+constexpr int64_t sampled = 64;                // of a dataset, one in so many bytes
+constexpr int64_t least_sampled = 64 << 10;    // bytes of a rank: with fewer it has no say
 constexpr int64_t least_for_a_rate = 8 << 20;  // less is mostly latency
 constexpr double gain = 0.9, gain_by_guess = 0.7;
 
@@ -70,7 +71,7 @@ std::vector<std::vector<std::byte>> sample(const NewContents& contents, size_t d
     if (static_cast<size_t>(claim.dataset) == d && claim.supplier == nullptr) all += claim.selection.count() * size;
   const int64_t window = std::clamp(all / sampled / windows, min_window, max_window) / size * size;
   std::vector<std::vector<std::byte>> found;
-  if (all < sampled * min_window / 4 || window == 0) return found;
+  if (all < least_sampled || window == 0) return found;
   int64_t passed = 0, next = 0;  // bytes
   for (const Claim& claim : contents.claims) {
     if (static_cast<size_t>(claim.dataset) != d || claim.supplier != nullptr) continue;
@@ -78,7 +79,7 @@ std::vector<std::vector<std::byte>> sample(const NewContents& contents, size_t d
     const int64_t here = own.count() * size;
     for (; std::ssize(found) < windows && next < passed + here; next += all / windows) {
       const int64_t first = (next - passed) / size * size, length = std::min(window, here - first);
-      if (length < min_window) continue;
+      if (length < window / 2) continue;  // at the end of a claim
       found.emplace_back(static_cast<size_t>(length));
       copy_window({0, 0, size, 0, own, claim.memory}, {first, first + length}, found.back().data(), Direction::write);
     }
@@ -125,6 +126,11 @@ const Codec* codec_before(const Opened& file, const NewContents& contents, size_
   return nullptr;
 }
 
+// The time of storing BYTES of which RATIO is left, encoded at ENCODE and stored at STORE bytes per second.
+double seconds_of(double bytes, double ratio, double encode, double store) {
+  return (encode > 0 ? bytes / encode : 0) + ratio * bytes / store;
+}
+
 double usual_rate(bool durable) {
   const Machine machine = usual_machine();
   return durable ? machine.write_synced_all : machine.write_cache_all;
@@ -155,10 +161,9 @@ Result<std::string> choose_codecs(const Opened& file, const NewContents& content
                      })));
   // Decisions must be the same on all ranks: what ranks know is averaged.
   const double own_rate = rates().of(file.target);
-  const double share = share_of_cores(comm->node_size());
-  const double cores = comm->threads_allowed() ? share : std::min(1.0, share);
   constexpr double parts = 1e6;  // of a core
-  std::vector<int64_t> sums{static_cast<int64_t>(own_rate), own_rate > 0 ? 1 : 0, static_cast<int64_t>(cores * parts)};
+  std::vector<int64_t> sums{static_cast<int64_t>(own_rate), own_rate > 0 ? 1 : 0,
+                            static_cast<int64_t>(share_of_cores(comm) * parts)};
   for (const Tried& one : tried) sums.insert(sums.end(), {one.bytes, one.encoded, one.nanoseconds});
   PENSTOCK_TRY(comm->all_reduce_sum(sums));
   const bool measured = sums[1] == comm->size();

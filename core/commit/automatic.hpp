@@ -16,14 +16,9 @@ void note_rate(const Target& target, int64_t bytes, double seconds);
 // in words; "" if there was nothing to decide. Same status and result on all ranks.
 //
 // A codec is chosen if encoding on all ranks at once, and storing the rest, should take less time than storing all: by
-// its rate and ratio on a sample, at most 1.6 % of the data, and the rate of this process's last commits to the folder.
-// Before the first of them, a usual rate is taken for it, and the gain must be larger. A dataset of which something
-// stays keeps its codec.
+// its rate and ratio on a sample, four windows of 4 to 32 KiB of what each rank has, and by the rate of this process's
+// last commits to the folder. Before the first of them, a usual rate is taken, and the gain must be larger. A dataset
+// of which something stays keeps its codec.
 Result<std::string> choose_codecs(const Opened& file, const NewContents& contents, std::vector<EncodingWay>& ways);
-
-// The time of storing BYTES of which RATIO is left, encoded at ENCODE and stored at STORE bytes per second.
-inline double seconds_of(double bytes, double ratio, double encode, double store) {
-  return (encode > 0 ? bytes / encode : 0) + ratio * bytes / store;
-}
 
 }  // namespace penstock

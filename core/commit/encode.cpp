@@ -13,6 +13,7 @@
 #include "core/access/tile_files.hpp"
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
+#include "core/comm/cores.hpp"
 #include "core/comm/share.hpp"
 #include "core/commit/chunk_store.hpp"
 #include "core/commit/errors.hpp"
@@ -328,8 +329,7 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
   offer_decoders();  // the program may read what it commits
   const Communicator& comm = file.target.comm;
   const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
-  ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage,
-                   comm->threads_allowed() ? cores_of_rank(comm->node_size()) : 1);
+  ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage, workers_of(comm));
   EncodedClaims own;
   {
     PhaseTimer timer(file.report.phases, Phase::pack);

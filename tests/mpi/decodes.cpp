@@ -47,6 +47,43 @@ void write(const std::string& path) {
   CHECK(H5Fclose(file) >= 0, "closing");
 }
 
+// Chunks at the edges are stored without their filters, as a creator may ask for.
+void write_raw_edges(const std::string& path) {
+  const hsize_t extents[] = {2048, 1500}, chunk_extents[] = {100, 130};
+  const auto values = filled(block(shape, {{0, 0}, shape}), i32, 1);
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(2, extents, nullptr);
+  H5Pset_chunk(creation, 2, chunk_extents);
+  CHECK(H5Pset_chunk_opts(creation, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) >= 0, "options of chunks");
+  H5Pset_shuffle(creation);
+  H5Pset_deflate(creation, 1);
+  const hid_t dataset = H5Dcreate2(file, "x", H5T_STD_I32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  CHECK(H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0, "writing");
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Pclose(creation);
+  H5Pclose(access);
+  CHECK(H5Fclose(file) >= 0, "closing");
+}
+
+void read_raw_edges(World& world, const std::string& path) {
+  about("raw edges");
+  const Slice mine = grid(shape, {world.size(), 1}, world.rank());
+  const std::string changed = path + ".changed.h5";
+  CHECK_OK(File::copy(world.comm(), path, changed, "hdf5/two_phase:compression=deflate,compression_level=1"), "copy");
+  for (const std::string& one : {path, changed}) {
+    auto memory = blank(mine, i32);
+    auto file = File::open(world.comm(), one);
+    if (!CHECK_OK(file.status(), "open")) return;
+    CHECK_OK(file->get("x", i32, mine.part, memory.data(), mine.memory), "get");
+    CHECK_OK(file->close(), "read");
+    int64_t wrong = 0;
+    CHECK(differences(mine, i32, 1, memory, wrong) == 0, fmt::format("element {} differs", wrong));
+  }
+}
+
 void read(World& world, const std::string& path, const std::string& plan, const Dims& processes) {
   about(plan + " " + fmt::format("{}x{}", processes[0], processes[1]));
   const Slice mine = grid(shape, processes, world.rank());
@@ -75,6 +112,10 @@ int run(World& world) {
   CHECK_OK(world.comm()->barrier(), "barrier");
   for (const char* plan : {"hdf5/two_phase", "hdf5/independent"})
     for (const Dims& processes : {Dims{1, world.size()}, Dims{world.size(), 1}}) read(world, path, plan, processes);
+  const std::string raw_edges = world.folder() + "/raw_edges.h5";
+  if (world.rank() == 0) write_raw_edges(raw_edges);
+  CHECK_OK(world.comm()->barrier(), "barrier");
+  read_raw_edges(world, raw_edges);
   return world.finish("decodes");
 }
 

@@ -1,7 +1,10 @@
 // Tests of the one-rank communicator: it fulfils the same contract as MPI's.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <penstock/communicator.hpp>
+
+#include "core/comm/cores.hpp"
 
 namespace penstock {
 namespace {
@@ -82,6 +85,20 @@ TEST(Serial, Split) {
   const Communicator comm = serial_communicator();
   EXPECT_EQ((*comm->split(3))->size(), 1);
   EXPECT_EQ(*comm->split(-1), nullptr);
+}
+
+TEST(Cores, OneProcessMayUseThoseThatItIsBoundTo) {
+  const Communicator comm = serial_communicator();
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(workers_of(comm), CPU_COUNT(&before));
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(workers_of(comm), 1);
+  EXPECT_EQ(share_of_cores(comm), 1.0);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 }  // namespace

@@ -273,7 +273,10 @@ class Walker {
     Dims chunk;
     for (int i = 0; i < rank; ++i) chunk.push_back(static_cast<int64_t>(std::max<hsize_t>(1, extents[i])));
     contents_.chunks.emplace(dataset.name, chunk);
-    if (auto filters = filters_of(creation); ours && !filters.empty())
+    // Chunks at an edge may be stored as they are, which their masks of filters do not say.
+    unsigned options = 0;
+    const bool all_filtered = H5Pget_chunk_opts(creation, &options) >= 0 && options == 0;
+    if (auto filters = filters_of(creation); ours && all_filtered && !filters.empty())
       contents_.filters.emplace(dataset.name, std::move(filters));
   }
 
