@@ -25,15 +25,9 @@ if TYPE_CHECKING:
         Timeout,
         Unsupported,
     )
-    from penstock.api.file import (
-        File,
-        clone,
-        create,
-        open,  # noqa: A004  penstock.open
-        open_latest,
-        reopen,
-    )
+    from penstock.api.file import File
     from penstock.api.group import Group
+    from penstock.api.opening import clone, create, open, open_latest, reopen  # noqa: A004  penstock.open
     from penstock.api.put import Part, block, boxes, per_rank, ragged, replicated, runs
     from penstock.api.steps import Series, Step, open_series, series
     from penstock.api.stream import StreamReader, StreamWriter, create_stream, open_stream
@@ -47,7 +41,8 @@ _HOMES = {
     "Unsupported OutOfMemory Damaged Timeout InDoubt Elsewhere Internal",
     "dataset": "Dataset",
     "group": "Group",
-    "file": "File create open open_latest reopen clone",
+    "file": "File",
+    "opening": "create open open_latest reopen clone",
     "put": "Part block boxes runs ragged per_rank replicated",
     "steps": "Series Step series open_series",
     "stream": "StreamReader StreamWriter create_stream open_stream",

@@ -13,7 +13,7 @@ import xarray as xr
 from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
 from xarray.conventions import cf_encoder
 
-from penstock.api import file, put
+from penstock.api import file, opening, put
 from penstock.api.exceptions import Elsewhere
 from penstock.api.xarray_series import SeriesStore
 from penstock.api.xarray_store import Store
@@ -178,7 +178,7 @@ class PenstockAccessor:
         except Exception as error:
             failure = error
         sizes = _sizes(ends, failure, comm)
-        with file.create(path, comm, plan) as opened:
+        with opening.create(path, comm, plan) as opened:
             for name, variable in variables.items():
                 spread = any(dim in starts for dim in variable.dims)
                 _put(opened, f"{prefix}{name}", _texts(variable, comm, spread), starts, sizes)

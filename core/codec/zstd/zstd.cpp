@@ -13,7 +13,7 @@ Descriptor zstd_descriptor();
 namespace {
 
 constexpr int zstd_filter = 32015;
-constexpr int default_level = 1;  // as small as its own, 3, for shuffled numbers, in two thirds of the time
+constexpr int default_level = 1;  // for shuffled numbers nearly as small as its own, 3, and faster
 
 struct FreeContext {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }

@@ -13,7 +13,7 @@ from xarray.backends import AbstractDataStore, BackendArray, CachingFileManager
 from xarray.backends.locks import SerializableLock
 from xarray.core import indexing
 
-from penstock.api import file
+from penstock.api import file, opening
 from penstock.api.dataset import Dataset
 from penstock.api.elements import MARKS
 from penstock.api.exceptions import NotThere
@@ -24,7 +24,7 @@ _CHUNK_BYTES = 64 << 20
 
 def _open(path: str, mode: str) -> file.File:
     del mode  # xarray's manager forgets, in another process, that there was none
-    return file.open(path)
+    return opening.open(path)
 
 
 def manager_of(path: str) -> Any:
