@@ -11,6 +11,7 @@ import xarray
 
 import penstock as library
 from conftest import Penstock
+from penstock.xarray_backend import PenstockBackendEntrypoint
 
 FIELD = np.fromfunction(lambda i, j: 280 + 10 * np.sin(i / 20) * np.cos(j / 30), (120, 150))
 
@@ -65,6 +66,27 @@ def test_xarray_unpacks_and_its_encoding_is_followed(tmp_path: Path, extension: 
         np.testing.assert_array_equal(opened["double"].values, array.values)
         assert opened["t"].encoding["dtype"] == "i2"
         assert bool(opened["t"].encoding.get("zlib")) == (extension == "h5")
+
+
+def test_to_file_follows_encodings_as_to_netcdf_does(tmp_path: Path) -> None:
+    rounded = {"quantize_mode": "BitRound", "significant_digits": 8}
+    data = xarray.Dataset({"t": (("y", "x"), FIELD), "p": (("y", "x"), FIELD), "n": (("y", "x"), FIELD.astype("i4"))})
+    data["t"].encoding = {"zlib": True, "complevel": 2, **rounded}
+    data["n"].encoding = dict(rounded)
+    packed = {"dtype": "i2", "scale_factor": 0.001, "add_offset": 280.0, "_FillValue": -32768, "zstd": True}
+    data.penstock.to_file(tmp_path / "a.h5", encoding={"p": packed, "t": {"complevel": 7}})
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert (file["t"].compression, file["t"].compression_opts) == ("gzip", 7)
+        assert 0 < np.abs(file["t"][...] / FIELD - 1).max() <= 2**-9
+        assert file["p"].dtype == "i2"
+        assert "32015" in file["p"]._filters
+        np.testing.assert_array_equal(file["n"][...], FIELD.astype("i4"))
+    with xarray.open_dataset(tmp_path / "a.h5", engine=PenstockBackendEntrypoint) as opened:
+        assert np.abs(opened["p"].values - FIELD).max() < 0.00051
+    data.penstock.to_file(tmp_path / "a.nc")  # which has no codecs: encodings of variables are wishes
+    with pytest.raises(ValueError, match="encoding: there is no variable 'q'"):
+        data.penstock.to_file(tmp_path / "b.h5", encoding={"q": {"zlib": True}})
+    assert not (tmp_path / "b.h5").exists()
 
 
 def test_convert_rounds_where_its_plan_says_so(tmp_path: Path, penstock: Penstock) -> None:

@@ -17,6 +17,7 @@ from penstock.api import file, opening, put
 from penstock.api.exceptions import Elsewhere
 from penstock.api.xarray_series import SeriesStore
 from penstock.api.xarray_store import Store
+from penstock.base.nearest import instead
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -127,6 +128,9 @@ def _sizes(ends: dict[str, int], failure: Exception | None, comm: Any) -> dict[s
 
 
 def _put(opened: file.File, name: str, variable: xr.Variable, starts: dict[str, int], sizes: dict[str, int]) -> None:
+    options = put.codec_options(variable.encoding, variable.dtype.kind, opened.plan.startswith("hdf5/"))
+    if options:
+        opened.options(name, **options)
     if not any(dim in starts for dim in variable.dims):
         opened[name] = np.asarray(variable.data)
     else:
@@ -139,6 +143,19 @@ def _put(opened: file.File, name: str, variable: xr.Variable, starts: dict[str, 
         attributes["dimensions"] = [str(dim) for dim in variable.dims]
     for key, value in variable.attrs.items():
         attributes[str(key)] = value
+
+
+def _with_encoding(dataset: xr.Dataset, encoding: Mapping[str, Mapping[str, Any]]) -> dict[Any, xr.Variable]:
+    """The variables of DATASET, with what ENCODING says of them."""
+    variables = dict(dataset.variables)
+    for name, said in encoding.items():
+        if name not in variables:
+            raise ValueError(
+                f"encoding: there is no variable '{name}'{instead(name, [str(each) for each in variables])}"
+            )
+        variables[name] = variables[name].copy(deep=False)
+        variables[name].encoding = {**variables[name].encoding, **said}
+    return variables
 
 
 def _pieces(variable: xr.Variable) -> list[tuple[slice, ...]]:
@@ -162,11 +179,14 @@ class PenstockAccessor:
         region: Mapping[str, slice] | None = None,
         plan: str | None = None,
         group: str | None = None,
+        encoding: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Collective. This rank's part of a dataset into one file, at REGION={"x": slice(start, stop)} of it.
 
         The length of such a dimension is the largest stop of all ranks. What has none of these dimensions is the
-        same on every rank. Nothing is published unless all is there.
+        same on every rank. Nothing is published unless all is there. ENCODING is as in to_netcdf, and comes before
+        that of the variables: dtype, scale_factor, add_offset, _FillValue, zlib, complevel, compression, and
+        significant_digits with quantize_mode="BitRound".
         """
         prefix = f"{group.strip('/')}/" if group else ""
         failure: Exception | None = None
@@ -174,7 +194,8 @@ class PenstockAccessor:
         ends: dict[str, int] = {}
         try:
             starts, ends = _region(self._dataset, region or {})
-            variables, attributes = cf_encoder(_stable_times(dict(self._dataset.variables)), dict(self._dataset.attrs))
+            encoded = _with_encoding(self._dataset, encoding or {})
+            variables, attributes = cf_encoder(_stable_times(encoded), dict(self._dataset.attrs))
         except Exception as error:
             failure = error
         sizes = _sizes(ends, failure, comm)

@@ -1,7 +1,7 @@
 """put.py: an array together with which part of a dataset it is: what is assigned to f["name"]."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -64,21 +64,28 @@ def options_text(options: dict[str, Any], name: str) -> str:
     return ",".join(f"{key}={value}" for key, value in words.items())
 
 
+def codec_options(said: Mapping[Any, Any], kind: str, encodes: bool) -> dict[str, Any]:
+    """What xarray's encoding SAID of elements of dtype KIND says of rounding, and of codecs if ENCODES."""
+    options: dict[str, Any] = {}
+    if said.get("quantize_mode") == "BitRound" and kind == "f":
+        options["keep_bits"] = said.get("significant_digits")
+    codec = said.get("compression") or next((word for word in ("zlib", "zstd") if said.get(word)), None)
+    if encodes and codec:
+        level = said.get("complevel", said.get("compression_opts"))
+        options |= {"compression": codec, "level": level if isinstance(level, int) else None}
+    return options
+
+
 def encoding_options(data: Any, encodes: bool) -> dict[str, Any]:
     """What the encoding of DATA, where it is a DataArray of xarray, says of how it is stored; of codecs if ENCODES."""
     xarray = sys.modules.get("xarray")
     if xarray is None or not isinstance(data, xarray.DataArray):
         return {}
     said = data.encoding
-    options = {"scale": said.get("scale_factor"), "offset": said.get("add_offset")}
+    options = codec_options(said, data.dtype.kind, encodes)
+    options |= {"scale": said.get("scale_factor"), "offset": said.get("add_offset")}
     if "dtype" in said and np.dtype(said["dtype"]).kind in "iufc" and data.dtype.kind in "iufc":
         options["dtype"] = said["dtype"]
-    if said.get("quantize_mode") == "BitRound":
-        options["keep_bits"] = said.get("significant_digits")
-    codec = said.get("compression") or next((word for word in ("zlib", "zstd") if said.get(word)), None)
-    if encodes and codec:
-        level = said.get("complevel", said.get("compression_opts"))
-        options |= {"compression": codec, "level": level if isinstance(level, int) else None}
     return {key: value for key, value in options.items() if value is not None}
 
 
