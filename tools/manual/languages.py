@@ -104,6 +104,7 @@ TITLES = {
     "dataset": "Datasets",
     "group": "Groups",
     "file": "Files",
+    "opening": "What opens files",
     "put": "What is assigned",
     "steps": "Series",
     "stream": "Streams",
