@@ -30,15 +30,16 @@ struct Job {
   Direction direction = Direction::write;
   Communicator comm;
   std::shared_ptr<Files> files;
-  std::vector<Part> parts;    // with pieces of this rank
-  std::vector<Piece> pieces;  // of this rank
-  int64_t block = 4096;       // writers do not share blocks; a multiple of direct_alignment
-  bool keep = false;          // writing: keep bytes between the pieces (else they become zero)
-  bool disjoint = false;      // no two pieces of the job, on any rank, share a byte
-  bool sync = true;           // writing: the data is durable before finish returns
-  bool one_thread = false;    // FILES is called only by the thread that calls begin, progress and finish
-  std::optional<Io> io;       // how files were created; else as the settings say
-  Hints hints;                // for MPI-IO
+  std::vector<Part> parts;         // with pieces of this rank
+  std::vector<Piece> pieces;       // of this rank
+  int64_t block = 4096;            // writers do not share blocks; a multiple of direct_alignment
+  bool keep = false;               // writing: keep bytes between the pieces (else they become zero)
+  int64_t keep_below = INT64_MAX;  // with keep: bytes from this address on were never written, and become zero
+  bool disjoint = false;           // no two pieces of the job, on any rank, share a byte
+  bool sync = true;                // writing: the data is durable before finish returns
+  bool one_thread = false;         // FILES is called only by the thread that calls begin, progress and finish
+  std::optional<Io> io;            // how files were created; else as the settings say
+  Hints hints;                     // for MPI-IO
   PhaseTimes* phases = nullptr;
   HintsOutcome* hints_outcome = nullptr;
 };

@@ -46,6 +46,7 @@ GENERATED = {"penstock/config.h"}
 PROGRAMS = {
     "bench": ["core/session"],
     "programs": ["core/series"],
+    "bindings/mpiio": ["core/series"],
     "bindings/python": ["core/series", "core/container"],
     "examples": ["bindings/c"],
     "tests": ["*"],
@@ -60,6 +61,7 @@ PLACES = {
         "include/penstock.h",
         "include/penstock/mpi.hpp",
         "bindings/c/",
+        "bindings/mpiio/",
         "bench/launch.cpp",
         "bench/probe/",
         "bench/replay/mpiio.cpp",

@@ -7,6 +7,7 @@
 
 #include "core/base/units.hpp"
 #include "core/transport/move.hpp"
+#include "core/transport/two_phase/coverage.hpp"
 
 namespace penstock {
 namespace {
@@ -37,15 +38,23 @@ Status Staging::reserve(std::byte* shared) {
   return {};
 }
 
+bool Staging::reads_before(int64_t round) {
+  if (!job_.keep) return false;
+  if (found_for_ != round) ranges_[round % 2] = ranges(round);
+  found_for_ = round;
+  return std::ranges::any_of(ranges_[round % 2], &Range::gaps);
+}
+
 void Staging::begin(int64_t round) {
-  std::vector<Range>& list = ranges_[round % 2] = ranges(round);
+  std::vector<Range>& list = ranges_[round % 2];
+  if (found_for_ != round) list = ranges(round);
   if (!failure_.ok()) return;
   for (const Range& range : list) {
-    if (job_.disjoint && range.bytes >= range.end - range.begin) continue;
     if (job_.keep) {
+      if (!range.gaps) continue;
       settle();
-      fail(read_range(range, bytes_of(range, round)));
-    } else {
+      fail(read_kept(range, bytes_of(range, round)));
+    } else if (!job_.disjoint || range.bytes < range.end - range.begin) {
       zero_gaps(range, round);
     }
   }
@@ -122,9 +131,11 @@ std::span<std::byte> Staging::bytes_of(const Range& range, int64_t round) const 
   return {window(round) + (range.begin - addresses(round).begin), static_cast<size_t>(range.end - range.begin)};
 }
 
-// The ranges to move, in whole blocks; a window without pieces has none.
+// The ranges to move, in whole blocks; where the file's contents are kept, only the bytes between pieces that are near
+// each other. A window without pieces has none.
 std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   if (writer_ < 0) return {};
+  if (job_.keep && !reading()) return kept_ranges(round);
   const auto [begin, end] = addresses(round);
   std::vector<Range> found;
   std::unordered_map<int32_t, size_t> number;  // of a part's range
@@ -134,7 +145,7 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
       if (bytes == 0) continue;
       const Part& part = plan_.parts[static_cast<size_t>(piece.part)];
       const auto [at, is_new] = number.try_emplace(piece.part, found.size());
-      if (is_new) found.push_back({&part, INT64_MAX, 0, 0});
+      if (is_new) found.push_back({&part, INT64_MAX, 0});
       Range& range = found[at->second];
       range.begin = std::min(range.begin, std::max(begin, first_address(piece)));
       range.end = std::max(range.end, std::min(end, last_address(piece)));
@@ -146,6 +157,26 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
     range.end = round_up(range.end, domains_.block);
     range.end = std::min({range.end, end, range.part->virtual_base + range.part->bytes});
   }
+  return found;
+}
+
+std::vector<Staging::Range> Staging::kept_ranges(int64_t round) const {
+  const AddressRange window = addresses(round);
+  Coverage coverage(window);
+  std::vector<const Part*> parts;
+  for (const Client& client : plan_.clients)
+    for (const Piece& piece : client.pieces.near(window)) {
+      coverage.add(piece);
+      const Part* part = &plan_.parts[static_cast<size_t>(piece.part)];
+      if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
+    }
+  std::vector<Range> found;
+  for (const auto& [range, gaps] : coverage.stretches(domains_.block))
+    for (const Part* part : parts) {
+      const int64_t begin = std::max(range.begin, part->virtual_base);
+      const int64_t end = std::min(range.end, part->virtual_base + part->bytes);
+      if (begin < end) found.push_back({part, begin, end, 0, gaps});
+    }
   return found;
 }
 
@@ -181,6 +212,13 @@ void Staging::zero_gaps(const Range& range, int64_t round) {
 Status Staging::read_range(const Range& range, std::span<std::byte> bytes) {
   PENSTOCK_ASSIGN(StorageFile * file, files_.at(range.part->path));
   return file->read(range.begin - range.part->virtual_base, bytes);
+}
+
+Status Staging::read_kept(const Range& range, std::span<std::byte> bytes) {
+  const int64_t old = std::clamp(job_.keep_below, range.begin, range.end) - range.begin;
+  std::ranges::fill(bytes.subspan(static_cast<size_t>(old)), std::byte{0});
+  if (old == 0) return {};
+  return read_range({range.part, range.begin, range.begin + old}, bytes.first(static_cast<size_t>(old)));
 }
 
 }  // namespace penstock

@@ -27,6 +27,8 @@ class Staging {
   // SHARED: memory for both windows; if null, the staging allocates its own.
   Status reserve(std::byte* shared);
 
+  // Writing: whether begin(ROUND) reads the file, and so waits for the helper. Then the window before must be complete.
+  bool reads_before(int64_t round);
   // Writing: fills the gaps between the pieces of ROUND's window with zeros or with the file's contents.
   void begin(int64_t round);
   // Writing: ROUND's window is complete; the helper writes it after the previous one.
@@ -52,7 +54,8 @@ class Staging {
   struct Range {
     const Part* part = nullptr;
     int64_t begin = 0, end = 0;
-    int64_t bytes = 0;  // of pieces inside
+    int64_t bytes = 0;  // of pieces inside; not counted where the file's contents are kept
+    bool gaps = false;  // where they are: some of its bytes are in no piece
   };
 
   bool reading() const { return job_.direction == Direction::read; }
@@ -63,9 +66,11 @@ class Staging {
   AddressRange addresses(int64_t round) const { return domains_.range(writer_, round); }
   std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
   std::vector<Range> ranges(int64_t round) const;
+  std::vector<Range> kept_ranges(int64_t round) const;
   // Zeroes the bytes of RANGE that are in none of its pieces, and possibly others.
   void zero_gaps(const Range& range, int64_t round);
   Status read_range(const Range& range, std::span<std::byte> bytes);
+  Status read_kept(const Range& range, std::span<std::byte> bytes);
 
   const Job& job_;
   const Domains& domains_;
@@ -75,6 +80,7 @@ class Staging {
   Buffer own_;
   std::byte* windows_[2] = {};
   std::vector<Range> ranges_[2];  // of the windows being filled
+  int64_t found_for_ = -1;        // the last round of which reads_before found the ranges
   Status failure_;
   bool touched_ = false;
   Background helper_;  // last member: its task uses the others

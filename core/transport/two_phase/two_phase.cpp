@@ -267,7 +267,8 @@ class TwoPhaseTransfer : public Transfer {
   bool open() {
     bool moved = false;
     while (opened_ < rounds_ && opened_ <= round_ + 1) {
-      const bool must_rest = opened_ > round_ || job_.keep;  // its window is being written; or the files are needed
+      // Its window is being written; or the files are needed.
+      const bool must_rest = opened_ > round_ || staging_.reads_before(opened_);
       if (must_rest && staging_.busy()) break;
       staging_.begin(opened_);
       show(opened_);

@@ -1,0 +1,314 @@
+// Access: MPI's functions that read and write.
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bindings/mpiio/calls.hpp"
+#include "bindings/mpiio/errors.hpp"
+#include "bindings/mpiio/file.hpp"
+#include "bindings/mpiio/original.hpp"
+#include "core/base/guarded.hpp"
+
+namespace penstock::mpiio {
+namespace {
+
+enum class Where { at, pointer };
+
+struct Access {
+  const char* call;
+  Direction direction;
+  bool together;
+  Where where;
+  MPI_Offset offset;  // in etypes
+  void* memory;
+  int64_t count;
+  MPI_Datatype type;
+};
+
+Status check(const File& file, const Access& access) {
+  const bool writes = access.direction == Direction::write;
+  if (access.count < 0) return {Code::invalid, fmt::format("{}: a count of {}", access.call, access.count)};
+  if (access.offset < 0) return {Code::invalid, fmt::format("{}: an offset of {}", access.call, access.offset)};
+  if (access.type == MPI_DATATYPE_NULL) return {Code::invalid, fmt::format("{}: MPI_DATATYPE_NULL", access.call)};
+  if (writes ? !file.writable() : !file.readable())
+    return {Code::denied,
+            fmt::format("{}: '{}' was opened for {} only", access.call, file.path, writes ? "reading" : "writing")};
+  return {};
+}
+
+// Moves the data; BYTES of it.
+Status perform(File& file, const Access& access, int64_t& bytes) {
+  bytes = 0;
+  Status status = check(file, access);
+  std::vector<Run> runs;
+  if (status.ok()) {
+    Buffer buffer{static_cast<std::byte*>(access.memory), access.count, flat(access.type)};
+    if (!buffer.type->known)
+      status = {Code::unsupported, fmt::format("{}: a datatype of an unknown kind; use --plan none", access.call)};
+    int64_t at = access.offset;
+    if (access.where == Where::pointer) {
+      at = file.position;
+      file.position += buffer.bytes() / file.view.etype_bytes();
+    }
+    if (status.ok())
+      status = guarded([&]() -> Status {
+        runs = runs_of(file.view, at * file.view.etype_bytes(), buffer);
+        return {};
+      });
+  }
+  const bool writes = access.direction == Direction::write;
+  bytes = bytes_of(runs);
+  Status moved;
+  if (access.together) {  // also with a wrong argument: others wait
+    file.caller = std::this_thread::get_id();
+    if (writes) {
+      moved = write_together(file, std::move(runs));
+    } else {
+      auto read = read_together(file, std::move(runs));
+      bytes = read.ok() ? *read : 0;
+      moved = read.status();
+    }
+  } else if (status.ok()) {
+    if (writes) {
+      moved = guarded([&] { return write_alone(file, without_overlaps(std::move(runs))); });
+    } else {
+      moved = guarded([&]() -> Status {
+        PENSTOCK_ASSIGN(bytes, read_alone(file, runs));
+        return {};
+      });
+    }
+  }
+  if (status.ok()) status = moved;
+  if (!status.ok()) bytes = 0;
+  return status;
+}
+
+void set_status(MPI_Status* status, int64_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  MPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+  MPI_Status_set_cancelled(status, 0);
+}
+
+// Our file behind HANDLE, if its accesses go our way now.
+std::shared_ptr<File> ours(MPI_File handle, const char* call) {
+  auto file = find(handle);
+  if (file == nullptr) return nullptr;
+  if (const char* why = file->why_passed()) {
+    file->statistics->pass(call, why);
+    return nullptr;
+  }
+  return file;
+}
+
+template <typename Pass>
+int blocking(MPI_File handle, const Access& access, MPI_Status* status, Pass pass) {
+  if (Inside::already()) return pass();
+  const Inside inside;
+  const auto file = ours(handle, access.call);
+  if (file == nullptr) return pass();
+  const std::lock_guard lock(file->busy);
+  CallTimer timer(*file->statistics, access.call);
+  int64_t bytes = 0;
+  const Status done = perform(*file, access, bytes);
+  timer.moved(bytes);
+  set_status(status, bytes);
+  return raise(*file, access.call, done);
+}
+
+int query(void* bytes, MPI_Status* status) {
+  set_status(status, *static_cast<int64_t*>(bytes));
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+int release(void* bytes) {
+  delete static_cast<int64_t*>(bytes);
+  return MPI_SUCCESS;
+}
+int cancel(void*, int) { return MPI_SUCCESS; }
+
+// A request that is complete, after BYTES.
+int completed(int64_t bytes, MPI_Request* request) {
+  auto kept = std::make_unique<int64_t>(bytes);
+  const int error = MPI_Grequest_start(query, release, cancel, kept.get(), request);
+  if (error != MPI_SUCCESS) return error;
+  (void)kept.release();
+  return MPI_Grequest_complete(*request);
+}
+
+// The data moves, or is copied, at once. A collective read must not wait for other ranks: this rank reads by itself.
+template <typename Pass>
+int beginning(MPI_File handle, Access access, MPI_Request* request, Pass pass) {
+  if (Inside::already()) return pass();
+  const Inside inside;
+  const auto file = ours(handle, access.call);
+  if (file == nullptr) return pass();
+  const std::lock_guard lock(file->busy);
+  CallTimer timer(*file->statistics, access.call);
+  int64_t bytes = 0;
+  const Status done = perform(*file, access, bytes);
+  timer.moved(bytes);
+  *request = MPI_REQUEST_NULL;
+  if (!done.ok()) return raise(*file, access.call, done);
+  return completed(bytes, request);
+}
+
+template <typename Pass>
+int split_begin(MPI_File handle, const Access& access, Pass pass) {
+  if (Inside::already()) return pass();
+  const Inside inside;
+  const auto file = ours(handle, access.call);
+  if (file == nullptr) return pass();
+  const std::lock_guard lock(file->busy);
+  CallTimer timer(*file->statistics, access.call);
+  int64_t bytes = 0;
+  const Status done = perform(*file, access, bytes);
+  timer.moved(bytes);
+  file->split_bytes = bytes;
+  return raise(*file, access.call, done);
+}
+
+template <typename Pass>
+int split_end(MPI_File handle, MPI_Status* status, Pass pass) {
+  if (Inside::already()) return pass();
+  const auto file = find(handle);
+  if (file == nullptr || file->split_bytes < 0) return pass();
+  set_status(status, std::exchange(file->split_bytes, -1));
+  return MPI_SUCCESS;
+}
+
+// Shared file pointers are MPI's. What this rank keeps back it writes before; what all keep back if all call.
+template <typename Pass>
+int shared(MPI_File handle, const char* call, bool together, Pass pass) {
+  if (Inside::already()) return pass();
+  const Inside inside;
+  const auto file = find(handle);
+  if (file == nullptr) return pass();
+  const std::lock_guard lock(file->busy);
+  file->statistics->pass(call, "shared file pointer");
+  if (together) file->caller = std::this_thread::get_id();
+  Status status = together ? move_kept(*file, call) : settle(*file);
+  if (status.ok() && !file->view_in_mpi) {
+    if (together)
+      status = give_view(*file);
+    else
+      status = {Code::unsupported, fmt::format("{} after more than {} views of one opening: use --plan none, or a "
+                                               "collective call on the shared file pointer before",
+                                               call, most_given_views)};
+  }
+  if (!status.ok()) return raise(*file, call, status);
+  return pass();
+}
+
+constexpr auto writing = Direction::write;
+constexpr auto reading = Direction::read;
+void* plain(const void* memory) { return const_cast<void*>(memory); }  // NOLINT: never written to when writing
+
+}  // namespace
+
+// --- the functions; each twice where MPI has them with counts of 64 bits, too ---
+
+#if MPI_VERSION >= 4
+#define LARGE_TOO(...) __VA_ARGS__
+#else
+#define LARGE_TOO(...)
+#endif
+
+#define AT(name, ...) AT_OF(name, int, __VA_ARGS__) LARGE_TOO(AT_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define AT_OF(name, number, direction, together, constant)                                                            \
+  int name(MPI_File file, MPI_Offset offset, constant void* memory, number count, MPI_Datatype type,                  \
+           MPI_Status* status) {                                                                                      \
+    return blocking(file, {"MPI_" #name, direction, together, Where::at, offset, plain(memory), count, type}, status, \
+                    [&] { return original->name(file, offset, memory, count, type, status); });                       \
+  }
+#define POINTER(name, ...) POINTER_OF(name, int, __VA_ARGS__) LARGE_TOO(POINTER_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define POINTER_OF(name, number, direction, together, constant)                                                       \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, MPI_Status* status) {               \
+    return blocking(file, {"MPI_" #name, direction, together, Where::pointer, 0, plain(memory), count, type}, status, \
+                    [&] { return original->name(file, memory, count, type, status); });                               \
+  }
+#define BEGIN_AT(name, ...) BEGIN_AT_OF(name, int, __VA_ARGS__) LARGE_TOO(BEGIN_AT_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define BEGIN_AT_OF(name, number, direction, constant)                                                               \
+  int name(MPI_File file, MPI_Offset offset, constant void* memory, number count, MPI_Datatype type,                 \
+           MPI_Request* request) {                                                                                   \
+    return beginning(file, {"MPI_" #name, direction, false, Where::at, offset, plain(memory), count, type}, request, \
+                     [&] { return original->name(file, offset, memory, count, type, request); });                    \
+  }
+#define BEGIN_POINTER(name, ...) \
+  BEGIN_POINTER_OF(name, int, __VA_ARGS__) LARGE_TOO(BEGIN_POINTER_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define BEGIN_POINTER_OF(name, number, direction, constant)                                                          \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, MPI_Request* request) {            \
+    return beginning(file, {"MPI_" #name, direction, false, Where::pointer, 0, plain(memory), count, type}, request, \
+                     [&] { return original->name(file, memory, count, type, request); });                            \
+  }
+#define SPLIT_AT(name, ...) SPLIT_AT_OF(name, int, __VA_ARGS__) LARGE_TOO(SPLIT_AT_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define SPLIT_AT_OF(name, number, direction, constant)                                                       \
+  int name(MPI_File file, MPI_Offset offset, constant void* memory, number count, MPI_Datatype type) {       \
+    return split_begin(file, {"MPI_" #name, direction, true, Where::at, offset, plain(memory), count, type}, \
+                       [&] { return original->name(file, offset, memory, count, type); });                   \
+  }
+#define SPLIT_POINTER(name, ...) \
+  SPLIT_POINTER_OF(name, int, __VA_ARGS__) LARGE_TOO(SPLIT_POINTER_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define SPLIT_POINTER_OF(name, number, direction, constant)                                                  \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type) {                          \
+    return split_begin(file, {"MPI_" #name, direction, true, Where::pointer, 0, plain(memory), count, type}, \
+                       [&] { return original->name(file, memory, count, type); });                           \
+  }
+#define SPLIT_END(name, constant)                                                         \
+  int name(MPI_File file, constant void* memory, MPI_Status* status) {                    \
+    return split_end(file, status, [&] { return original->name(file, memory, status); }); \
+  }
+#define SHARED(name, ...) SHARED_OF(name, int, __VA_ARGS__) LARGE_TOO(SHARED_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define SHARED_OF(name, number, together, constant)                                                                 \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, MPI_Status* status) {             \
+    return shared(file, "MPI_" #name, together, [&] { return original->name(file, memory, count, type, status); }); \
+  }
+#define BEGIN_SHARED(name, ...) \
+  BEGIN_SHARED_OF(name, int, __VA_ARGS__) LARGE_TOO(BEGIN_SHARED_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define BEGIN_SHARED_OF(name, number, constant)                                                                   \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, MPI_Request* request) {         \
+    return shared(file, "MPI_" #name, false, [&] { return original->name(file, memory, count, type, request); }); \
+  }
+#define SPLIT_SHARED(name, ...) \
+  SPLIT_SHARED_OF(name, int, __VA_ARGS__) LARGE_TOO(SPLIT_SHARED_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define SPLIT_SHARED_OF(name, number, constant)                                                         \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type) {                     \
+    return shared(file, "MPI_" #name, true, [&] { return original->name(file, memory, count, type); }); \
+  }
+#define NOT_CONST
+
+AT(File_read_at, reading, false, NOT_CONST)
+AT(File_read_at_all, reading, true, NOT_CONST)
+AT(File_write_at, writing, false, const)
+AT(File_write_at_all, writing, true, const)
+BEGIN_AT(File_iread_at, reading, NOT_CONST)
+BEGIN_AT(File_iread_at_all, reading, NOT_CONST)
+BEGIN_AT(File_iwrite_at, writing, const)
+BEGIN_AT(File_iwrite_at_all, writing, const)
+POINTER(File_read, reading, false, NOT_CONST)
+POINTER(File_read_all, reading, true, NOT_CONST)
+POINTER(File_write, writing, false, const)
+POINTER(File_write_all, writing, true, const)
+BEGIN_POINTER(File_iread, reading, NOT_CONST)
+BEGIN_POINTER(File_iread_all, reading, NOT_CONST)
+BEGIN_POINTER(File_iwrite, writing, const)
+BEGIN_POINTER(File_iwrite_all, writing, const)
+SHARED(File_read_shared, false, NOT_CONST)
+SHARED(File_write_shared, false, const)
+BEGIN_SHARED(File_iread_shared, NOT_CONST)
+BEGIN_SHARED(File_iwrite_shared, const)
+SHARED(File_read_ordered, true, NOT_CONST)
+SHARED(File_write_ordered, true, const)
+SPLIT_AT(File_read_at_all_begin, reading, NOT_CONST)
+SPLIT_END(File_read_at_all_end, NOT_CONST)
+SPLIT_AT(File_write_at_all_begin, writing, const)
+SPLIT_END(File_write_at_all_end, const)
+SPLIT_POINTER(File_read_all_begin, reading, NOT_CONST)
+SPLIT_END(File_read_all_end, NOT_CONST)
+SPLIT_POINTER(File_write_all_begin, writing, const)
+SPLIT_END(File_write_all_end, const)
+SPLIT_SHARED(File_read_ordered_begin, NOT_CONST)
+SPLIT_SHARED(File_write_ordered_begin, const)
+
+}  // namespace penstock::mpiio

@@ -1,0 +1,17 @@
+// Errors: a status as an error code of MPI, given to the file's error handler.
+#pragma once
+
+#include <mpi.h>
+
+#include <penstock/status.hpp>
+
+#include "bindings/mpiio/file.hpp"
+
+namespace penstock::mpiio {
+
+// Local. The code, with STATUS's message as its text where MPI takes one. MPI_SUCCESS if STATUS is ok.
+int error_code(const Status& status);
+// Local. Same; an error is told to the error handler of FILE, and noted for the report.
+int raise(File& file, const char* call, const Status& status);
+
+}  // namespace penstock::mpiio

@@ -1,0 +1,196 @@
+// File: the table of open files, and what one rank does alone.
+#include "bindings/mpiio/file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "core/commit/captured.hpp"
+#include "core/transport/transport.hpp"
+
+namespace penstock::mpiio {
+namespace {
+
+constexpr int64_t arena_block = 4 << 20;
+constexpr int64_t gather = 1 << 20;      // runs that follow each other in the file are written together up to this
+constexpr int64_t sieve = 4 << 20;       // reads of runs that are near each other
+constexpr int64_t sieve_gap = 16 << 10;  // near enough
+
+struct Table {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<File>> files;
+};
+
+Table& table() {
+  static Table& one = *new Table;  // MPI may end after the program's static objects are destroyed
+  return one;
+}
+
+std::span<const std::byte> bytes_of(const Run& run) { return {run.data, static_cast<size_t>(run.length)}; }
+std::span<std::byte> room_of(const Run& run) { return {run.data, static_cast<size_t>(run.length)}; }
+int64_t end_of(const Run& run) { return run.offset + run.length; }
+
+Status write_runs(StorageFile& file, std::span<const Run> runs) {
+  std::vector<std::byte> buffer;
+  for (size_t i = 0; i < runs.size();) {
+    size_t next = i + 1;
+    int64_t length = runs[i].length;
+    while (next < runs.size() && end_of(runs[next - 1]) == runs[next].offset && length + runs[next].length <= gather)
+      length += runs[next++].length;
+    if (next == i + 1) {
+      PENSTOCK_TRY(file.write(runs[i].offset, bytes_of(runs[i])));
+    } else {
+      buffer.clear();
+      for (size_t k = i; k < next; ++k) buffer.insert(buffer.end(), runs[k].data, runs[k].data + runs[k].length);
+      PENSTOCK_TRY(file.write(runs[i].offset, buffer));
+    }
+    i = next;
+  }
+  return {};
+}
+
+// Runs that are near each other by one read, if most of what is read is wanted.
+Status read_runs(StorageFile& file, std::span<const Run> runs) {
+  std::vector<std::byte> buffer;
+  for (size_t i = 0; i < runs.size();) {
+    size_t next = i + 1;
+    int64_t end = end_of(runs[i]), wanted = runs[i].length;
+    while (next < runs.size() && runs[next].offset >= runs[next - 1].offset && runs[next].offset - end <= sieve_gap &&
+           end_of(runs[next]) - runs[i].offset <= sieve) {
+      end = std::max(end, end_of(runs[next]));
+      wanted += runs[next++].length;
+    }
+    const int64_t begin = runs[i].offset;
+    if (next == i + 1 || wanted * 8 < end - begin) {
+      for (; i < next; ++i) PENSTOCK_TRY(file.read(runs[i].offset, room_of(runs[i])));
+      continue;
+    }
+    buffer.resize(static_cast<size_t>(end - begin));
+    PENSTOCK_TRY(file.read(begin, buffer));
+    for (; i < next; ++i)
+      std::memcpy(runs[i].data, buffer.data() + (runs[i].offset - begin), static_cast<size_t>(runs[i].length));
+  }
+  return {};
+}
+
+// Whether any of RUNS, sorted or not, shares a byte with this rank's part of a kept call.
+bool meets(const Kept::Call& call, std::span<const Run> runs) {
+  for (const Run& run : runs) {
+    if (!call.hull.meets({run.offset, end_of(run)})) continue;
+    const auto near = std::ranges::upper_bound(call.runs, run.offset, {}, [](const Run& one) { return end_of(one); });
+    if (near != call.runs.end() && near->offset < end_of(run)) return true;
+  }
+  return false;
+}
+
+bool meets_kept(const File& file, std::span<const Run> runs) {
+  const Hull hull = hull_of(runs);
+  return std::ranges::any_of(file.kept.calls,
+                             [&](const Kept::Call& call) { return call.hull.meets(hull) && meets(call, runs); });
+}
+
+}  // namespace
+
+std::byte* Arena::take(int64_t bytes) {
+  if (blocks_.empty() || free_ < bytes) {
+    const int64_t size = std::max(bytes, arena_block);
+    auto memory = captured_memory(size);
+    if (memory == nullptr) return nullptr;
+    blocks_.push_back({std::move(memory), size});
+    free_ = size;
+  }
+  std::byte* const at = blocks_.back().memory.get() + (blocks_.back().bytes - free_);
+  free_ -= bytes;
+  used_ += bytes;
+  return at;
+}
+
+void Arena::clear() {
+  if (blocks_.size() > 1) blocks_.resize(1);
+  free_ = blocks_.empty() ? 0 : blocks_[0].bytes;
+  used_ = 0;
+}
+
+std::shared_ptr<File> find(MPI_File handle) {
+  const std::lock_guard lock(table().mutex);
+  const auto found = std::ranges::find_if(table().files, [&](const auto& file) { return file->handle == handle; });
+  return found == table().files.end() ? nullptr : *found;
+}
+
+void remember(const std::shared_ptr<File>& file) {
+  const std::lock_guard lock(table().mutex);
+  table().files.push_back(file);
+}
+
+void forget(MPI_File handle) {
+  const std::lock_guard lock(table().mutex);
+  std::erase_if(table().files, [&](const auto& file) { return file->handle == handle; });
+}
+
+std::vector<std::shared_ptr<File>> open_files() {
+  const std::lock_guard lock(table().mutex);
+  return table().files;
+}
+
+Result<StorageFile*> storage_file(File& file) {
+  if (!file.storage_file) {
+    PENSTOCK_ASSIGN(file.storage_file, file.statistics->storage->open(file.path, Io::buffered, file.writable()));
+  }
+  return file.storage_file.get();
+}
+
+Result<int64_t> size_of(File& file) {
+  PENSTOCK_ASSIGN(const FileStat stat, file.statistics->storage->stat(file.path));
+  return stat.bytes;
+}
+
+Status write_alone(File& file, std::span<const Run> runs) {
+  if (runs.empty()) return {};
+  if (meets_kept(file, runs)) PENSTOCK_TRY(settle(file));
+  PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
+  PENSTOCK_TRY(write_runs(*storage, runs));
+  if (file.kept.calls.empty()) return {};
+  for (const Run& run : runs)
+    file.kept.immediate.push_back({run.offset, run.length, static_cast<int32_t>(file.kept.calls.size())});
+  return {};
+}
+
+Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
+  if (runs.empty()) return int64_t{0};
+  if (meets_kept(file, runs)) PENSTOCK_TRY(settle(file));
+  PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
+  const Status status = read_runs(*storage, runs);
+  if (status.code() != Code::damaged) return status.ok() ? Result<int64_t>(penstock::mpiio::bytes_of(runs)) : status;
+  PENSTOCK_ASSIGN(const int64_t size, size_of(file));  // the file ends before
+  std::vector<Run> there;
+  for (Run run : runs) {
+    run.length = std::min(run.length, size - run.offset);
+    if (run.length > 0) there.push_back(run);
+  }
+  PENSTOCK_TRY(read_runs(*storage, there));
+  return penstock::mpiio::bytes_of(there);
+}
+
+Status settle(File& file) {
+  std::vector<Run> all;
+  for (size_t c = 0; c < file.kept.calls.size(); ++c) {
+    Kept::Call& call = file.kept.calls[c];
+    all.insert(all.end(), call.runs.begin(), call.runs.end());
+    call = {};
+  }
+  if (all.empty()) return {};
+  all = without_overlaps(std::move(all));
+  PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
+  const Status written = write_runs(*storage, all);
+  for (const Run& run : all) file.kept.immediate.push_back({run.offset, run.length, run.call});
+  file.kept.arena.clear();
+  return written;
+}
+
+int64_t kept_end(const File& file) {
+  Hull hull;
+  for (const Kept::Call& call : file.kept.calls) hull.add(call.hull);
+  return std::max<int64_t>(0, hull.last);
+}
+
+}  // namespace penstock::mpiio

@@ -1,0 +1,131 @@
+// File: an open file of the program whose accesses go our way, and what of it is kept back.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <penstock/communicator.hpp>
+#include <penstock/status.hpp>
+
+#include "bindings/mpiio/runs.hpp"
+#include "bindings/mpiio/statistics.hpp"
+#include "core/plan/plan.hpp"
+#include "core/storage/storage.hpp"
+
+namespace penstock::mpiio {
+
+// Copies of data, in blocks that are used again.
+class Arena {
+ public:
+  std::byte* take(int64_t bytes);  // null if there is no memory
+  int64_t used() const { return used_; }
+  void clear();  // keeps one block
+
+ private:
+  struct Block {
+    std::shared_ptr<std::byte[]> memory;
+    int64_t bytes = 0;
+  };
+  std::vector<Block> blocks_;
+  int64_t free_ = 0;  // of the last block
+  int64_t used_ = 0;
+};
+
+// Collective writes that were not moved yet. Their number is the same on all ranks.
+struct Kept {
+  struct Call {
+    Hull hull;  // of this rank's runs
+    std::vector<Run> runs;
+  };
+  // Written at once while calls were kept: it must outlast those before number AFTER.
+  struct Immediate {
+    int64_t offset = 0, length = 0;
+    int32_t after = 0;
+  };
+  std::vector<Call> calls;
+  std::vector<Immediate> immediate;
+  Arena arena;
+  double since = 0;  // the first one
+  Status failed;     // of this rank, in a call whose data it wrote at once
+};
+
+// When the ranks next ask each other whether memory is full; the same on all ranks.
+struct Pace {
+  int64_t calls = 0;     // collective writes so far
+  int64_t next = 1;      // the number of the call that asks
+  int64_t distance = 1;  // to the one after it
+  int64_t largest = 0;   // bytes of this rank in a call since the last one that asked
+};
+
+struct File {
+  MPI_File handle = MPI_FILE_NULL;
+  std::string path;
+  int amode = 0;
+  Communicator comm;
+  MPI_Comm native = MPI_COMM_NULL;  // of COMM
+  std::shared_ptr<Statistics> statistics;
+  StorageFilePtr storage_file;
+
+  View view;
+  int64_t position = 0;  // of the individual file pointer, in etypes
+  std::string datarep = "native";
+  bool view_in_mpi = true;  // MPI has this view, too
+  int views = 0;            // set so far
+  bool atomic = false;
+
+  bool keeps_back = true;
+  Plan plan;              // with a transport
+  bool automatic = true;  // nobody named it
+  Kept kept;
+  Pace pace;
+  Status failed;             // of a movement in a call that could not say so
+  int64_t split_bytes = -1;  // moved by the split collective call in progress; -1: none, or MPI's
+  std::thread::id caller;    // of the last collective call
+  std::mutex busy;
+
+  bool writable() const { return (amode & MPI_MODE_RDONLY) == 0; }
+  bool readable() const { return (amode & MPI_MODE_WRONLY) == 0; }
+  // Why its accesses go to MPI; null if they go our way.
+  const char* why_passed() const {
+    if (atomic) return "atomic mode";
+    if (datarep != "native" && datarep != "internal") return "another data representation";
+    return nullptr;
+  }
+};
+
+// The file behind HANDLE; null if its calls go to MPI.
+std::shared_ptr<File> find(MPI_File handle);
+void remember(const std::shared_ptr<File>& file);
+void forget(MPI_File handle);
+// In the order in which they were opened.
+std::vector<std::shared_ptr<File>> open_files();
+
+// Local. The open file; opened at its first use.
+Result<StorageFile*> storage_file(File& file);
+// Local. The file's size now.
+Result<int64_t> size_of(File& file);
+
+// --- local ---
+// At once.
+Status write_alone(File& file, std::span<const Run> runs);
+// The number of bytes read: fewer than those of RUNS if the file ends before.
+Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
+// Writes this rank's share of what is kept back. The ranks still move the rest together.
+Status settle(File& file);
+// The end of this rank's share of what is kept back.
+int64_t kept_end(const File& file);
+
+// --- collective ---
+// WHY names the call. The same status on all ranks.
+Status move_kept(File& file, std::string_view why);
+Status write_together(File& file, std::vector<Run> runs);
+Result<int64_t> read_together(File& file, std::vector<Run> runs);
+// What was written is durable afterwards.
+Status sync(File& file);
+
+}  // namespace penstock::mpiio

@@ -1,0 +1,415 @@
+// Manage: MPI's functions on files that do not read or write, and those of the program's start and end.
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <penstock/mpi.hpp>
+#include "bindings/mpiio/calls.hpp"
+#include "bindings/mpiio/errors.hpp"
+#include "bindings/mpiio/file.hpp"
+#include "bindings/mpiio/original.hpp"
+#include "bindings/mpiio/settings.hpp"
+#include "core/base/guarded.hpp"
+#include "core/comm/mpi/native.hpp"
+#include "core/methods/methods.hpp"
+#include "core/transport/transport.hpp"
+
+namespace penstock::mpiio {
+namespace {
+
+// Runs WORK on our file behind HANDLE; PASS if it is not ours, or MPI's for now. PASSES_TOO: also then.
+template <typename Work, typename Pass>
+int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
+  if (Inside::already()) return pass();
+  const Inside inside;
+  const auto file = find(handle);
+  if (file == nullptr) return pass();
+  const std::lock_guard lock(file->busy);
+  const CallTimer timer(*file->statistics, call);
+  return work(*file);
+}
+
+// --- opening ---
+
+// The path of a name with MPI-IO's prefix for a file system: "ufs:out.h5".
+std::string path_of(std::string_view name) {
+  for (const std::string_view prefix : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "testfs:"})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  return std::filesystem::absolute(std::filesystem::path(name)).lexically_normal().string();
+}
+
+// Why a file opened like this is left to MPI; "" if it is not.
+std::string why_left(const char* name, int amode, const std::string& plan) {
+  if (plan == "none") return "plan none";
+  for (const auto& [flag, word] : {std::pair{MPI_MODE_APPEND, "MPI_MODE_APPEND"},
+                                   {MPI_MODE_DELETE_ON_CLOSE, "MPI_MODE_DELETE_ON_CLOSE"},
+                                   {MPI_MODE_SEQUENTIAL, "MPI_MODE_SEQUENTIAL"}})
+    if (amode & flag) return word;
+  struct stat info{};
+  const std::string path = path_of(name);
+  if (::stat(path.c_str(), &info) != 0) return "its name is not a path: " + std::string(name);
+  return S_ISREG(info.st_mode) ? "" : "it is not a regular file";
+}
+
+// The plan that TEXT and the program's hints ask for; what was done with each hint is noted.
+Plan plan_of(const std::string& text, const Hints& hints, std::map<std::string, std::string>& done) {
+  const bool automatic = text == "auto";
+  std::map<std::string, std::string> parameters;
+  std::string transport = "two_phase";
+  for (const auto& [name, value] : hints) {
+    std::string& what = done[name + "=" + value];
+    const auto number = std::string_view(value).find_first_not_of("0123456789") == std::string::npos && value != "0";
+    if (name.starts_with("striping_"))
+      what = "used by MPI when it made the file";
+    else if (!automatic)
+      what = "not used: the plan was named";
+    else if (name == "cb_nodes" && number)
+      what = "used: writers=" + (parameters["writers"] = value);
+    else if (name == "cb_buffer_size" && number)
+      what = "used: buffer_bytes=" + (parameters["buffer_bytes"] = value);
+    else if (name == "romio_cb_write" && value == "disable")
+      what = "used: " + (transport = "independent");
+    else
+      what = "not needed";
+  }
+  if (transport == "independent") parameters.clear();
+  std::string wanted = automatic ? transport : text;
+  for (const auto& [name, value] : parameters)
+    wanted += fmt::format("{}{}={}", wanted.find(':') == std::string::npos ? ":" : ",", name, value);
+  auto plan = parse_plan(wanted, "raw", vocabulary());
+  return plan.ok() ? *std::move(plan) : *parse_plan("two_phase", "raw", vocabulary());
+}
+
+// Collective. HANDLE is open; it becomes ours if that is possible on all ranks.
+Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle) {
+  auto file = std::make_shared<File>();
+  file->handle = handle;
+  file->path = path_of(name);
+  file->amode = amode;
+  file->statistics = statistics_of(file->path);
+  const RunSettings& settings = run_settings();
+  const std::string& plan = settings.plan_for(file->path);
+  std::string why = why_left(name, amode, plan);
+  Status opened;
+  if (why.empty()) opened = storage_file(*file).status();
+  int left = !why.empty() || !opened.ok();
+  MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, comm);
+  Statistics& statistics = *file->statistics;
+  PENSTOCK_ASSIGN(file->comm, mpi_communicator(comm, file->path));
+  {
+    const std::lock_guard lock(statistics.mutex);
+    ++statistics.opened;
+    statistics.ranks = std::max<int64_t>(statistics.ranks, file->comm->size());
+    file->plan = plan_of(plan == "none" ? "auto" : plan, hints_in(info), statistics.hints);
+  }
+  if (left) {
+    if (why.empty()) why = opened.ok() ? "another rank cannot open it itself" : opened.message();
+    statistics.pass("MPI_File_open", why);
+    return {};
+  }
+  file->native = native(*file->comm);
+  file->keeps_back = settings.keep_back;
+  file->automatic = plan == "auto" && file->plan.transport == "two_phase";
+  remember(file);
+  return {};
+}
+
+// Moves what is kept in FILE, for a call that goes on to MPI.
+template <typename Pass>
+int moved_first(MPI_File handle, const char* call, Pass pass) {
+  return on_file(
+      handle, call,
+      [&](File& file) {
+        file.caller = std::this_thread::get_id();
+        const int error = raise(file, call, move_kept(file, call));
+        return error == MPI_SUCCESS ? pass() : error;
+      },
+      pass);
+}
+
+// Whether all ranks of FILE are in COMM.
+bool has_ranks_of(MPI_Comm comm, const File& file) {
+  if (comm == MPI_COMM_WORLD) return true;
+  int inter = 1, ranks = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  MPI_Comm_size(comm, &ranks);
+  if (inter != 0 || ranks < file.comm->size()) return false;
+  MPI_Group outer = MPI_GROUP_NULL, inner = MPI_GROUP_NULL, both = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &outer);
+  MPI_Comm_group(file.native, &inner);
+  MPI_Group_intersection(outer, inner, &both);
+  int common = 0;
+  MPI_Group_size(both, &common);
+  for (MPI_Group* group : {&outer, &inner, &both}) MPI_Group_free(group);
+  return common == file.comm->size();
+}
+
+int64_t file_size(File& file) {
+  const auto size = size_of(file);
+  return std::max(size.ok() ? *size : 0, kept_end(file));
+}
+
+}  // namespace
+
+Status give_view(File& file) {
+  file.view_in_mpi = true;
+  return check_mpi(original->File_set_view(file.handle, file.view.displacement(), file.view.etype().get(),
+                                           file.view.filetype().get(), file.datarep.c_str(), MPI_INFO_NULL),
+                   "MPI_File_set_view");
+}
+
+int Init(int* argc, char*** argv) {
+  const int error = original->Init(argc, argv);
+  start_report();
+  return error;
+}
+
+int Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int error = original->Init_thread(argc, argv, required, provided);
+  start_report();
+  return error;
+}
+
+int Finalize() {
+  if (!Inside::already()) {
+    const Inside inside;
+    for (const auto& file : open_files())
+      if (const Status status = move_kept(*file, "MPI_Finalize"); !status.ok())
+        file->statistics->fail("MPI_Finalize: " + status.message());
+    for (const auto& file : open_files()) forget(file->handle);
+    write_report();
+  }
+  return original->Finalize();
+}
+
+// Programs, and HDF5, count on a barrier to make what was written before visible after it. So it moves what is kept.
+int Barrier(MPI_Comm comm) {
+  if (!Inside::already()) {
+    const Inside inside;
+    for (const auto& file : open_files()) {
+      const std::unique_lock lock(file->busy, std::try_to_lock);
+      if (!lock.owns_lock() || file->kept.calls.empty() || file->caller != std::this_thread::get_id() ||
+          !has_ranks_of(comm, *file))
+        continue;
+      const CallTimer timer(*file->statistics, "MPI_Barrier");
+      if (const Status status = move_kept(*file, "MPI_Barrier"); !status.ok()) file->failed = status;
+    }
+  }
+  return original->Barrier(comm);
+}
+
+int File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File* handle) {
+  if (Inside::already()) return original->File_open(comm, name, amode, info, handle);
+  const Inside inside;
+  const double start = now();
+  const int error = original->File_open(comm, name, amode, info, handle);
+  if (error != MPI_SUCCESS) return error;
+  const Status status = guarded([&] { return take(comm, name, amode, info, *handle); });
+  const auto statistics = statistics_of(path_of(name));
+  const std::lock_guard lock(statistics->mutex);
+  if (!status.ok()) statistics->passed["MPI_File_open"] = {1, status.message()};
+  CallCount& count = statistics->calls["MPI_File_open"];
+  ++count.count;
+  count.seconds += now() - start;
+  return MPI_SUCCESS;
+}
+
+int File_close(MPI_File* handle) {
+  if (Inside::already()) return original->File_close(handle);
+  const Inside inside;
+  const auto file = find(*handle);
+  if (file == nullptr) return original->File_close(handle);
+  int failed = MPI_SUCCESS;
+  const CallTimer timer(*file->statistics, "MPI_File_close");
+  {
+    const std::lock_guard lock(file->busy);
+    Status status = move_kept(*file, "MPI_File_close");
+    if (status.ok()) status = std::exchange(file->failed, {});
+    if (status.ok() && file->storage_file) status = file->storage_file->close();
+    failed = raise(*file, "MPI_File_close", status);
+    file->storage_file.reset();
+  }
+  forget(*handle);
+  const int error = original->File_close(handle);
+  return failed == MPI_SUCCESS ? error : failed;
+}
+
+int File_sync(MPI_File handle) {
+  return on_file(
+      handle, "MPI_File_sync",
+      [&](File& file) {
+        file.caller = std::this_thread::get_id();
+        Status status = move_kept(file, "MPI_File_sync");
+        if (status.ok()) status = std::exchange(file.failed, {});
+        if (status.ok()) status = sync(file);
+        if (status.ok() && file.why_passed() != nullptr) return original->File_sync(handle);
+        return raise(file, "MPI_File_sync", status);
+      },
+      [&] { return original->File_sync(handle); });
+}
+
+int File_set_size(MPI_File handle, MPI_Offset size) {
+  return moved_first(handle, "MPI_File_set_size", [&] { return original->File_set_size(handle, size); });
+}
+
+int File_preallocate(MPI_File handle, MPI_Offset size) {
+  return moved_first(handle, "MPI_File_preallocate", [&] { return original->File_preallocate(handle, size); });
+}
+
+int File_set_info(MPI_File handle, MPI_Info info) {
+  return on_file(
+      handle, "MPI_File_set_info",
+      [&](File& file) {
+        const std::lock_guard lock(file.statistics->mutex);
+        for (const auto& [name, value] : hints_in(info))
+          file.statistics->hints.try_emplace(name + "=" + value, "given to MPI");
+        return original->File_set_info(handle, info);
+      },
+      [&] { return original->File_set_info(handle, info); });
+}
+
+int File_get_size(MPI_File handle, MPI_Offset* size) {
+  return on_file(
+      handle, "MPI_File_get_size",
+      [&](File& file) {
+        *size = file_size(file);
+        return MPI_SUCCESS;
+      },
+      [&] { return original->File_get_size(handle, size); });
+}
+
+int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                  const char* datarep, MPI_Info info) {
+  const auto pass = [&] { return original->File_set_view(handle, displacement, etype, filetype, datarep, info); };
+  return on_file(
+      handle, "MPI_File_set_view",
+      [&](File& file) {
+        const bool known = displacement >= 0 && etype != MPI_DATATYPE_NULL && filetype != MPI_DATATYPE_NULL &&
+                           flat(filetype)->known && (flat(filetype)->extent >= 0);
+        const std::string before = std::exchange(file.datarep, datarep == nullptr ? "native" : datarep);
+        const bool give = !known || file.why_passed() != nullptr || file.views++ < most_given_views;
+        if (file.why_passed() != nullptr || !known)
+          if (const int error = raise(file, "MPI_File_set_view", move_kept(file, "MPI_File_set_view"))) return error;
+        if (give)
+          if (const int error = pass(); error != MPI_SUCCESS) {
+            file.datarep = before;
+            return error;
+          }
+        if (!known) {
+          file.datarep = "unknown";
+          return MPI_SUCCESS;
+        }
+        file.view_in_mpi = give;
+        file.view = View(displacement, etype, filetype);
+        file.position = 0;
+        return MPI_SUCCESS;
+      },
+      pass);
+}
+
+int File_get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                  char* datarep) {
+  const auto pass = [&] { return original->File_get_view(handle, displacement, etype, filetype, datarep); };
+  return on_file(
+      handle, "MPI_File_get_view",
+      [&](File& file) {
+        if (file.why_passed() != nullptr) return pass();
+        *displacement = file.view.displacement();
+        *etype = file.view.etype().copy();
+        *filetype = file.view.filetype().copy();
+        file.datarep.copy(datarep, MPI_MAX_DATAREP_STRING - 1);
+        datarep[std::min<size_t>(file.datarep.size(), MPI_MAX_DATAREP_STRING - 1)] = '\0';
+        return MPI_SUCCESS;
+      },
+      pass);
+}
+
+int File_seek(MPI_File handle, MPI_Offset offset, int whence) {
+  const auto pass = [&] { return original->File_seek(handle, offset, whence); };
+  return on_file(
+      handle, "MPI_File_seek",
+      [&](File& file) {
+        if (file.why_passed() != nullptr) return pass();
+        int64_t from = 0;
+        if (whence == MPI_SEEK_CUR) from = file.position;
+        if (whence == MPI_SEEK_END) {
+          const int64_t bytes = file.view.before(file_size(file)), etype = file.view.etype_bytes();
+          from = (bytes + etype - 1) / etype;
+        }
+        if (from + offset < 0 || (whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END))
+          return raise(file, "MPI_File_seek",
+                       {Code::invalid, fmt::format("MPI_File_seek: to {}, before the view begins", from + offset)});
+        file.position = from + offset;
+        return MPI_SUCCESS;
+      },
+      pass);
+}
+
+int File_get_position(MPI_File handle, MPI_Offset* offset) {
+  const auto pass = [&] { return original->File_get_position(handle, offset); };
+  return on_file(
+      handle, "MPI_File_get_position",
+      [&](File& file) {
+        if (file.why_passed() != nullptr) return pass();
+        *offset = file.position;
+        return MPI_SUCCESS;
+      },
+      pass);
+}
+
+int File_get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset* place) {
+  const auto pass = [&] { return original->File_get_byte_offset(handle, offset, place); };
+  return on_file(
+      handle, "MPI_File_get_byte_offset",
+      [&](File& file) {
+        if (file.why_passed() != nullptr || offset < 0) return pass();
+        *place = file.view.place(offset * file.view.etype_bytes());
+        return MPI_SUCCESS;
+      },
+      pass);
+}
+
+int File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
+  const auto pass = [&] { return original->File_seek_shared(handle, offset, whence); };
+  return moved_first(handle, "MPI_File_seek_shared", [&] {
+    const auto file = find(handle);
+    if (file != nullptr && !file->view_in_mpi)
+      if (const int error = raise(*file, "MPI_File_seek_shared", give_view(*file))) return error;
+    return pass();
+  });
+}
+
+int File_get_position_shared(MPI_File handle, MPI_Offset* offset) {
+  return original->File_get_position_shared(handle, offset);
+}
+
+int File_set_atomicity(MPI_File handle, int flag) {
+  const auto pass = [&] { return original->File_set_atomicity(handle, flag); };
+  return on_file(
+      handle, "MPI_File_set_atomicity",
+      [&](File& file) {
+        file.caller = std::this_thread::get_id();
+        Status status = move_kept(file, "MPI_File_set_atomicity");
+        const bool was_passed = file.why_passed() != nullptr;
+        if (status.ok() && !was_passed && flag != 0) {
+          if (!file.view_in_mpi) status = give_view(file);
+          if (status.ok()) original->File_seek(handle, file.position, MPI_SEEK_SET);
+        }
+        if (!status.ok()) return raise(file, "MPI_File_set_atomicity", status);
+        const int error = pass();
+        if (error != MPI_SUCCESS) return error;
+        file.atomic = flag != 0;
+        if (was_passed && file.why_passed() == nullptr) {
+          MPI_Offset position = 0;
+          original->File_get_position(handle, &position);
+          file.position = position;
+        }
+        return MPI_SUCCESS;
+      },
+      pass);
+}
+
+}  // namespace penstock::mpiio

@@ -1,0 +1,331 @@
+// Moving: what the ranks do together.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "bindings/mpiio/file.hpp"
+#include "bindings/mpiio/settings.hpp"
+#include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
+#include "core/comm/mpi/native.hpp"
+#include "core/methods/methods.hpp"
+#include "core/transport/transport.hpp"
+
+namespace penstock::mpiio {
+namespace {
+
+constexpr int64_t most_calls = 4096;        // kept at once
+constexpr int64_t most_distance = 16;       // between calls that ask
+constexpr int64_t worth_keeping = 4 << 20;  // larger calls move at once: their copy would cost more than it saves
+constexpr int64_t long_run = 1 << 20;       // ranks with such runs write them by themselves
+
+// Waits for late ranks as long as MPI does.
+Status max_over_ranks(const File& file, std::span<int64_t> words) {
+  return check_mpi(
+      MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MAX, file.native),
+      "MPI_Allreduce");
+}
+
+// What the maxima over all ranks tell about an access.
+struct Shape {
+  int64_t bytes = 0;              // of the rank that has most
+  int64_t minus_run = INT64_MIN;  // the mean run of the rank where it is shortest, negative
+  int64_t size = 0;               // of the file
+  int64_t failed = 0;
+  void add(std::span<const Run> runs) {
+    const int64_t sum = bytes_of(runs);
+    bytes += sum;
+    if (!runs.empty()) minus_run = std::max(minus_run, -(sum / std::ssize(runs)));
+  }
+  bool long_runs() const { return minus_run != INT64_MIN && -minus_run >= long_run; }
+};
+constexpr size_t shape_words = sizeof(Shape) / sizeof(int64_t);
+
+void append(std::vector<int64_t>& words, const Shape& shape) {
+  words.insert(words.end(), {shape.bytes, shape.minus_run, shape.size, shape.failed});
+}
+Shape shape_of(std::span<const int64_t> words) { return {words[0], words[1], words[2], words[3]}; }
+
+bool is_alone(const File& file, const Shape& shape) {
+  return file.automatic ? shape.long_runs() || file.comm->size() == 1 : file.plan.transport == "independent";
+}
+
+// Moves RUNS of all ranks; the same status on all.
+Status move_runs(File& file, Direction direction, std::vector<Run> runs, const Shape& shape) {
+  std::vector<std::vector<Run>> layers;
+  if (direction == Direction::write)
+    layers.push_back(without_overlaps(std::move(runs)));
+  else
+    layers = layers_of(std::move(runs));
+  if (is_alone(file, shape)) {
+    Status status;
+    for (const std::vector<Run>& layer : layers)
+      if (status.ok())
+        status = guarded(
+            [&] { return direction == Direction::read ? read_alone(file, layer).status() : write_alone(file, layer); });
+    return agree(file.comm, status);
+  }
+  PhaseTimes phases;
+  HintsOutcome outcome;
+  Job job;
+  job.direction = direction;
+  job.comm = file.comm;
+  job.files = file.statistics->storage;
+  job.block = file.plan.settings.integer("block");
+  job.keep = direction == Direction::write;
+  job.keep_below = shape.size;
+  job.sync = false;
+  job.phases = &phases;
+  job.hints_outcome = &outcome;
+  job.hints = file.plan.hints;
+  if (const std::string& io = file.plan.settings.word("io"); io.empty() || io == "auto") job.io = Io::buffered;
+  job.parts = {{file.path, direction == Direction::read ? shape.size : INT64_MAX / 2, 0}};
+  for (const std::vector<Run>& layer : layers) {
+    std::vector<Piece> pieces = pieces_of(layer);
+    std::ranges::move(pieces, std::back_inserter(job.pieces));
+  }
+  auto transfer = find_transport(file.plan.transport)->begin(job, file.plan.settings);
+  PENSTOCK_TRY(agree(file.comm, transfer.status()));
+  return agree(file.comm, (*transfer)->finish());
+}
+
+// Kept calls that are moved in one go: no call has bytes in the range of another one.
+std::vector<int> groups_of(std::span<const Hull> hulls, const std::vector<bool>& breaks) {
+  std::vector<int> starts;
+  std::map<int64_t, int64_t> group;  // by their ends: disjoint ranges
+  for (size_t c = 0; c < hulls.size(); ++c) {
+    const Hull& hull = hulls[c];
+    bool meets = false;
+    if (hull.first < hull.last) {
+      const auto near = group.upper_bound(hull.first);
+      meets = near != group.end() && near->second < hull.last;
+    }
+    if (c == 0 || meets || breaks[c]) {
+      starts.push_back(static_cast<int>(c));
+      group.clear();
+    }
+    if (hull.first < hull.last) group.emplace(hull.last, hull.first);
+  }
+  return starts;
+}
+
+// What was written at once while calls were kept, and must be there after them: read back before they move.
+class Later {
+ public:
+  // BEFORE(N) says whether a rank has such bytes that must be there before call N moves.
+  static Result<Later> read(File& file, std::span<const Hull> hulls) {
+    Later later;
+    Hull seen;
+    std::vector<Hull> before = {seen};
+    for (const Hull& hull : hulls) {
+      seen.add(hull);
+      before.push_back(seen);
+    }
+    for (const Kept::Immediate& one : file.kept.immediate) {
+      const Hull range{one.offset, one.offset + one.length};
+      const auto until = std::min<size_t>(static_cast<size_t>(one.after), hulls.size());
+      if (!before[until].meets(range)) continue;
+      if (!std::ranges::any_of(hulls.first(until), [&](const Hull& hull) { return hull.meets(range); })) continue;
+      later.bytes_.emplace_back(static_cast<size_t>(one.length));
+      later.runs_.push_back({one.offset, later.bytes_.back().data(), one.length, one.after});
+    }
+    std::ranges::stable_sort(later.runs_, {}, &Run::call);
+    PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
+    for (const Run& run : later.runs_)
+      PENSTOCK_TRY(storage->read(run.offset, {run.data, static_cast<size_t>(run.length)}));
+    return later;
+  }
+  void mark(std::span<int64_t> breaks) const {
+    for (const Run& run : runs_) breaks[std::min<size_t>(static_cast<size_t>(run.call), breaks.size() - 1)] = 1;
+  }
+  // Those that come before call number CALL.
+  Status write_until(File& file, int64_t call) {
+    PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
+    for (; next_ < runs_.size() && runs_[next_].call <= call; ++next_) {
+      const Run& run = runs_[next_];
+      PENSTOCK_TRY(storage->write(run.offset, {run.data, static_cast<size_t>(run.length)}));
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> bytes_;
+  std::vector<Run> runs_;
+  size_t next_ = 0;
+};
+
+// Moves all of KEPT. HULLS are those of all ranks.
+Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, bool immediate) {
+  Later later;
+  std::vector<int64_t> marks(hulls.size() + 1);
+  if (immediate) {
+    auto read = Later::read(file, hulls);
+    PENSTOCK_TRY(agree(file.comm, read.status()));
+    later = *std::move(read);
+    later.mark(marks);
+    PENSTOCK_TRY(max_over_ranks(file, marks));
+  }
+  const std::vector<bool> breaks(marks.begin(), marks.end());
+  const std::vector<int> starts = groups_of(hulls, breaks);
+  Status first;
+  for (size_t g = 0; g < starts.size(); ++g) {
+    const auto begin = static_cast<size_t>(starts[g]);
+    const size_t end = g + 1 < starts.size() ? static_cast<size_t>(starts[g + 1]) : hulls.size();
+    if (breaks[begin])
+      if (Status status = agree(file.comm, later.write_until(file, static_cast<int64_t>(begin))); first.ok())
+        first = status;
+    std::vector<Run> runs;
+    Hull all;
+    for (size_t c = begin; c < end; ++c) {
+      runs.insert(runs.end(), kept.calls[c].runs.begin(), kept.calls[c].runs.end());
+      all.add(hulls[c]);
+    }
+    if (all.first < all.last)
+      if (Status status = move_runs(file, Direction::write, std::move(runs), shape); first.ok()) first = status;
+    shape.size = std::max(shape.size, all.last);
+  }
+  if (immediate)
+    if (Status status = agree(file.comm, later.write_until(file, INT64_MAX)); first.ok()) first = status;
+  return first;
+}
+
+std::string plan_text(const File& file, const Shape& shape) {
+  if (file.automatic && is_alone(file, shape)) return "independent";
+  const std::string text = file.plan.text(vocabulary());
+  return text.substr(text.find('/') + 1);
+}
+
+// Moves what is kept, with OWN as the last call if it is given.
+Status move(File& file, std::string_view why, std::vector<Run>* own) {
+  if (file.kept.calls.empty() && own == nullptr) return {};
+  const Calling calling(file.comm, why, file.path);
+  const double start = now();
+  Kept kept = std::exchange(file.kept, {});
+  if (own != nullptr) kept.calls.push_back({hull_of(*own), std::move(*own)});
+  Shape shape;
+  std::vector<int64_t> words;
+  for (const Kept::Call& call : kept.calls) {
+    words.insert(words.end(), {call.hull.first == INT64_MAX ? INT64_MIN : -call.hull.first, call.hull.last});
+    shape.add(call.runs);
+  }
+  auto size = size_of(file);
+  shape.size = size.ok() ? *size : 0;
+  const Status before = kept.failed.ok() ? size.status() : kept.failed;
+  shape.failed = !before.ok();
+  append(words, shape);
+  words.push_back(!kept.immediate.empty());
+  PENSTOCK_TRY(max_over_ranks(file, words));
+  const std::span<const int64_t> all(words);
+  std::vector<Hull> hulls;
+  for (size_t c = 0; c < kept.calls.size(); ++c)
+    hulls.push_back({all[2 * c] == INT64_MIN ? INT64_MAX : -all[2 * c], all[2 * c + 1]});
+  shape = shape_of(all.subspan(2 * hulls.size(), shape_words));
+  file.kept.immediate = std::move(kept.immediate);
+  Status status = move_calls(file, kept, std::move(hulls), shape, all.back() != 0);
+  if (shape.failed != 0)
+    if (const Status agreed = agree(file.comm, before); !agreed.ok()) status = agreed;
+  file.kept = {};
+  kept.arena.clear();
+  file.kept.arena = std::move(kept.arena);
+  Statistics& statistics = *file.statistics;
+  const std::lock_guard lock(statistics.mutex);
+  statistics.plan = plan_text(file, shape);
+  statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
+  ++statistics.moves[std::string(why)];
+  statistics.moving_seconds += now() - start;
+  if (kept.since > 0) statistics.kept_seconds_max = std::max(statistics.kept_seconds_max, now() - kept.since);
+  return status;
+}
+
+// Copies RUNS, whose data is then in ARENA.
+bool capture(std::vector<Run>& runs, Arena& arena) {
+  std::byte* to = arena.take(bytes_of(runs));
+  if (to == nullptr) return false;
+  for (Run& run : runs) {
+    std::copy(run.data, run.data + run.length, to);
+    run.data = to;
+    to += run.length;
+  }
+  return true;
+}
+
+void keep(File& file, std::vector<Run> runs) {
+  const int64_t bytes = bytes_of(runs);
+  if (file.kept.calls.empty()) file.kept.since = now();
+  for (Run& run : runs) run.call = static_cast<int32_t>(file.kept.calls.size());
+  std::ranges::sort(runs, {}, &Run::offset);
+  file.kept.calls.push_back({hull_of(runs), std::move(runs)});
+  Statistics& statistics = *file.statistics;
+  const std::lock_guard lock(statistics.mutex);
+  ++statistics.kept_calls;
+  statistics.kept_bytes += bytes;
+  statistics.kept_bytes_max = std::max(statistics.kept_bytes_max, file.kept.arena.used());
+}
+
+}  // namespace
+
+Status move_kept(File& file, std::string_view why) { return move(file, why, nullptr); }
+
+Status write_together(File& file, std::vector<Run> runs) {
+  if (!file.keeps_back) return move(file, "--defer none", &runs);
+  const int64_t limit = run_settings().memory, bytes = bytes_of(runs);
+  Pace& pace = file.pace;
+  pace.largest = std::max(pace.largest, bytes);
+  if (++pace.calls == pace.next) {
+    int64_t words[2] = {file.kept.arena.used() + bytes, pace.largest};
+    PENSTOCK_TRY(max_over_ranks(file, words));
+    pace.largest = 0;
+    const bool large = words[1] > std::min(worth_keeping, limit / 8);
+    pace.distance = large ? 1 : std::min(2 * pace.distance, most_distance);
+    if (words[1] > 0) pace.distance = std::clamp((limit / 2 - words[0]) / words[1], int64_t{1}, pace.distance);
+    pace.next += pace.distance;
+    if (large) return move(file, "a large call", &runs);
+    if (words[0] > limit / 2) return move(file, "memory", &runs);
+  }
+  if (std::ssize(file.kept.calls) >= most_calls) return move(file, "the number of calls", &runs);
+  const bool has_long_runs = file.automatic && !runs.empty() && bytes / std::ssize(runs) >= long_run;
+  if (!has_long_runs && file.kept.arena.used() + bytes <= limit && capture(runs, file.kept.arena)) {
+    keep(file, std::move(runs));
+    return {};
+  }
+  const Status written = write_alone(file, runs);
+  keep(file, {});                                         // it counts as a call, since it does on other ranks
+  if (file.kept.failed.ok()) file.kept.failed = written;  // all ranks learn of it at the next movement
+  return {};
+}
+
+Result<int64_t> read_together(File& file, std::vector<Run> runs) {
+  PENSTOCK_TRY(move_kept(file, "a collective read"));
+  Shape shape;
+  shape.add(runs);
+  auto size = size_of(file);
+  shape.failed = !size.ok();
+  shape.size = size.ok() ? *size : 0;
+  std::vector<int64_t> words;
+  append(words, shape);
+  PENSTOCK_TRY(max_over_ranks(file, words));
+  shape = shape_of(words);
+  if (shape.failed)
+    return size.ok() ? Status(Code::elsewhere, "another rank cannot find the file's size") : size.status();
+  std::vector<Run> there;
+  for (Run run : runs) {
+    run.length = std::min(run.length, shape.size - run.offset);
+    if (run.length > 0) there.push_back(run);
+  }
+  const int64_t bytes = bytes_of(there);
+  PENSTOCK_TRY(move_runs(file, Direction::read, std::move(there), shape));
+  return bytes;
+}
+
+Status sync(File& file) {
+  Status status;
+  if (file.comm->node_rank() == 0) {
+    auto storage = storage_file(file);
+    status = storage.ok() ? (*storage)->sync() : storage.status();
+  }
+  return agree(file.comm, status);
+}
+
+}  // namespace penstock::mpiio

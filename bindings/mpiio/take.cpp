@@ -1,0 +1,48 @@
+// Take: the table of our functions, in the order of functions.h, for the library that programs load.
+#include "bindings/mpiio/original.hpp"
+
+namespace penstock::mpiio {
+
+#define FUNCTION(name) decltype(PMPI_##name) name;
+#if MPI_VERSION >= 4
+#define LARGE(name) decltype(PMPI_##name##_c) name##_c;
+#else
+#define LARGE(name)
+#endif
+#include "bindings/mpiio/functions.h"
+#undef FUNCTION
+#undef LARGE
+
+const Originals* original = nullptr;
+
+namespace {
+thread_local int depth = 0;
+}
+
+Inside::Inside() { ++depth; }
+Inside::~Inside() { --depth; }
+bool Inside::already() { return depth > 0; }
+
+namespace {
+
+Originals kept;
+
+#define FUNCTION(name) reinterpret_cast<Function>(&name),
+#if MPI_VERSION >= 4
+#define LARGE(name) reinterpret_cast<Function>(&name##_c),
+#else
+#define LARGE(name) nullptr,
+#endif
+const Function ours[] = {
+#include "bindings/mpiio/functions.h"
+};
+
+}  // namespace
+}  // namespace penstock::mpiio
+
+extern "C" __attribute__((visibility("default"))) const penstock::mpiio::Function* penstock_mpiio_take(
+    const penstock::mpiio::Originals* originals) {
+  penstock::mpiio::kept = *originals;
+  penstock::mpiio::original = &penstock::mpiio::kept;
+  return penstock::mpiio::ours;
+}
