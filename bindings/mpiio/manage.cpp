@@ -15,12 +15,14 @@
 #include "core/base/guarded.hpp"
 #include "core/comm/mpi/native.hpp"
 #include "core/methods/methods.hpp"
+#include "core/storage/filesystem.hpp"
+#include "core/storage/target.hpp"
 #include "core/transport/transport.hpp"
 
 namespace penstock::mpiio {
 namespace {
 
-// Runs WORK on our file behind HANDLE; PASS if it is not ours, or MPI's for now. PASSES_TOO: also then.
+// Runs WORK on our file behind HANDLE; PASS if it is not ours.
 template <typename Work, typename Pass>
 int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
   if (Inside::already()) return pass();
@@ -54,6 +56,11 @@ std::string why_left(const char* name, int amode, const std::string& plan) {
   return S_ISREG(info.st_mode) ? "" : "it is not a regular file";
 }
 
+bool is_nfs(const std::string& path) {
+  const auto system = known_file_system(folder_of(path));
+  return system.ok() && system->type.starts_with("nfs");
+}
+
 // The plan that TEXT and the program's hints ask for; what was done with each hint is noted.
 Plan plan_of(const std::string& text, const Hints& hints, std::map<std::string, std::string>& done) {
   const bool automatic = text == "auto";
@@ -76,11 +83,12 @@ Plan plan_of(const std::string& text, const Hints& hints, std::map<std::string, 
       what = "not needed";
   }
   if (transport == "independent") parameters.clear();
+  parameters["durability"] = "none";  // a program asks for durable data by MPI_File_sync
   std::string wanted = automatic ? transport : text;
   for (const auto& [name, value] : parameters)
     wanted += fmt::format("{}{}={}", wanted.find(':') == std::string::npos ? ":" : ",", name, value);
   auto plan = parse_plan(wanted, "raw", vocabulary());
-  return plan.ok() ? *std::move(plan) : *parse_plan("two_phase", "raw", vocabulary());
+  return plan.ok() ? *std::move(plan) : *parse_plan("two_phase:durability=none", "raw", vocabulary());
 }
 
 // Collective. HANDLE is open; it becomes ours if that is possible on all ranks.
@@ -95,10 +103,12 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   std::string why = why_left(name, amode, plan);
   Status opened;
   if (why.empty()) opened = storage_file(*file).status();
-  int left = !why.empty() || !opened.ok();
-  MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, comm);
   Statistics& statistics = *file->statistics;
   PENSTOCK_ASSIGN(file->comm, mpi_communicator(comm, file->path));
+  if (why.empty() && file->comm->node_size() < file->comm->size() && is_nfs(file->path))
+    why = "NFS shows ranks of several nodes the same file only by locks, which MPI takes";
+  int left = !why.empty() || !opened.ok();
+  MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, comm);
   {
     const std::lock_guard lock(statistics.mutex);
     ++statistics.opened;

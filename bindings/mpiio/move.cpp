@@ -52,8 +52,8 @@ bool is_alone(const File& file, const Shape& shape) {
   return file.automatic ? shape.long_runs() || file.comm->size() == 1 : file.plan.transport == "independent";
 }
 
-// Moves RUNS of all ranks; the same status on all.
-Status move_runs(File& file, Direction direction, std::vector<Run> runs, const Shape& shape) {
+// Moves RUNS of all ranks, which end before byte END; the same status on all.
+Status move_runs(File& file, Direction direction, std::vector<Run> runs, const Shape& shape, int64_t end) {
   std::vector<std::vector<Run>> layers;
   if (direction == Direction::write)
     layers.push_back(without_overlaps(std::move(runs)));
@@ -81,14 +81,17 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
   job.hints_outcome = &outcome;
   job.hints = file.plan.hints;
   if (const std::string& io = file.plan.settings.word("io"); io.empty() || io == "auto") job.io = Io::buffered;
-  job.parts = {{file.path, direction == Direction::read ? shape.size : INT64_MAX / 2, 0}};
+  job.parts = {{file.path, end, 0}};
   for (const std::vector<Run>& layer : layers) {
     std::vector<Piece> pieces = pieces_of(layer);
     std::ranges::move(pieces, std::back_inserter(job.pieces));
   }
   auto transfer = find_transport(file.plan.transport)->begin(job, file.plan.settings);
-  PENSTOCK_TRY(agree(file.comm, transfer.status()));
-  return agree(file.comm, (*transfer)->finish());
+  Status status = agree(file.comm, transfer.status());
+  if (status.ok()) status = agree(file.comm, (*transfer)->finish());
+  const std::lock_guard lock(file.statistics->mutex);
+  for (size_t p = 0; p < phases.seconds.size(); ++p) file.statistics->phases.seconds[p] += phases.seconds[p];
+  return status;
 }
 
 // Kept calls that are moved in one go: no call has bytes in the range of another one.
@@ -183,7 +186,8 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
       all.add(hulls[c]);
     }
     if (all.first < all.last)
-      if (Status status = move_runs(file, Direction::write, std::move(runs), shape); first.ok()) first = status;
+      if (Status status = move_runs(file, Direction::write, std::move(runs), shape, all.last); first.ok())
+        first = status;
     shape.size = std::max(shape.size, all.last);
   }
   if (immediate)
@@ -193,8 +197,12 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
 
 std::string plan_text(const File& file, const Shape& shape) {
   if (file.automatic && is_alone(file, shape)) return "independent";
-  const std::string text = file.plan.text(vocabulary());
-  return text.substr(text.find('/') + 1);
+  std::string text = file.plan.text(vocabulary());
+  text = text.substr(text.find('/') + 1);
+  for (const std::string_view known :
+       {"durability=none,", ":durability=none", ",durability=none"})  // it is always that
+    if (const size_t at = text.find(known); at != std::string::npos) return text.erase(at, known.size());
+  return text;
 }
 
 // Moves what is kept, with OWN as the last call if it is given.
@@ -315,7 +323,7 @@ Result<int64_t> read_together(File& file, std::vector<Run> runs) {
     if (run.length > 0) there.push_back(run);
   }
   const int64_t bytes = bytes_of(there);
-  PENSTOCK_TRY(move_runs(file, Direction::read, std::move(there), shape));
+  PENSTOCK_TRY(move_runs(file, Direction::read, std::move(there), shape, shape.size));
   return bytes;
 }
 

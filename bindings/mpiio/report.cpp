@@ -53,6 +53,9 @@ Json to_json(const std::string& path, const Statistics& of) {
     calls[name] = {{"count", call.count}, {"bytes", call.bytes}, {"seconds", call.seconds}};
     seconds += call.seconds;
   }
+  Json phases = Json::object();
+  for (const Phase phase : {Phase::pack, Phase::exchange, Phase::write, Phase::read})
+    if (of.phases[phase] > 0) phases[std::string(name(phase))] = of.phases[phase];
   for (const auto& [name, pass] : of.passed) passed[name] = {{"count", pass.first}, {"why", pass.second}};
   const StorageCounts counts = of.storage->counts();
   return {{"path", path},
@@ -74,7 +77,7 @@ Json to_json(const std::string& path, const Statistics& of) {
             {"bytes", of.kept_bytes},
             {"bytes_max", of.kept_bytes_max},
             {"seconds_max", of.kept_seconds_max}}},
-          {"moves", {{"count", 0}, {"why", of.moves}, {"seconds", of.moving_seconds}}},
+          {"moves", {{"count", 0}, {"why", of.moves}, {"seconds", of.moving_seconds}, {"phases", phases}}},
           {"passed", passed},
           {"hints", of.hints},
           {"seconds", {{"mean", seconds}, {"max", seconds}}},
@@ -106,6 +109,8 @@ void merge(Json& to, const Json& from) {
   for (const auto& [why, count] : from["moves"]["why"].items())
     if (to["moves"]["why"].value(why, int64_t{0}) < count.get<int64_t>()) to["moves"]["why"][why] = count;
   most(to["moves"], from["moves"], "seconds");
+  for (const auto& [phase, seconds] : from["moves"]["phases"].items())
+    if (to["moves"]["phases"].value(phase, 0.0) < seconds.get<double>()) to["moves"]["phases"][phase] = seconds;
   for (const auto& [name, pass] : from["passed"].items()) {
     Json& mine = to["passed"][name];
     if (mine.is_null())

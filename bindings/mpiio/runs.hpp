@@ -66,7 +66,7 @@ struct Hull {
 };
 Hull hull_of(std::span<const Run> runs);
 
-// Sorted by offset and without overlaps: where two runs meet, the one of the later call, or the later in the list, stays.
+// Sorted by offset and without overlaps: where two runs meet, that of the later call, or the later in the list, stays.
 std::vector<Run> without_overlaps(std::vector<Run> runs);
 
 // For reading: the same runs in lists, each sorted by offset and without overlaps.

@@ -33,9 +33,12 @@ RunSettings read() {
     if (made.plan.empty()) continue;
     if (made.plan != "auto" && made.plan != "none") {
       const auto parsed = parse_plan(made.plan, "raw", vocabulary());
-      if (!parsed.ok() || parsed->transport.empty()) {
-        settings.warnings.push_back(fmt::format("PENSTOCK_RUN_PLAN: '{}' is not used: {}", made.plan,
-                                                parsed.ok() ? "it names no transport" : parsed.status().message()));
+      const bool ours = parsed.ok() && (parsed->transport == "two_phase" || parsed->transport == "independent");
+      if (!ours) {
+        settings.warnings.push_back(fmt::format(
+            "PENSTOCK_RUN_PLAN: '{}' is not used: {}", made.plan,
+            parsed.ok() ? "name two_phase or independent, with parameters, or none for MPI's own way, or auto"
+                        : parsed.status().message()));
         continue;
       }
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <penstock/communicator.hpp>
+#include <penstock/phase.hpp>
 
 #include "core/storage/storage.hpp"
 
@@ -31,6 +32,7 @@ struct Statistics {
   double kept_seconds_max = 0;
   std::map<std::string, int64_t> moves;  // by reason
   double moving_seconds = 0;
+  PhaseTimes phases;                                              // of movements
   std::map<std::string, std::pair<int64_t, std::string>> passed;  // by call: how often, and why
   std::map<std::string, std::string> hints;                       // what was done with each
   std::vector<std::string> errors;

@@ -1,0 +1,345 @@
+/* cases.c: programs of MPI-IO as users write them, each with one thing that goes wrong easily if its calls are taken
+ * over. cases CASE FILE; exit status 1 if anything is not as MPI says, or as libpenstock_mpiio promises. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int rank, ranks, failures;
+static const char *path;
+
+#define CHECK(good, ...)                          \
+  do {                                            \
+    if (good) break;                              \
+    printf("rank %d, line %d: ", rank, __LINE__); \
+    printf(__VA_ARGS__);                          \
+    printf("\n");                                 \
+    ++failures;                                   \
+  } while (0)
+#define OK(call)                                                    \
+  do {                                                              \
+    const int error_ = (call);                                      \
+    CHECK(error_ == MPI_SUCCESS, "%s: %s", #call, text_of(error_)); \
+  } while (0)
+
+static const char *text_of(int error) {
+  static char text[MPI_MAX_ERROR_STRING];
+  int length;
+  MPI_Error_string(error, text, &length);
+  return text;
+}
+
+static int class_of(int error) {
+  int found = MPI_SUCCESS;
+  MPI_Error_class(error, &found);
+  return found;
+}
+
+static MPI_File opened(const char *name) {
+  MPI_File file;
+  OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  return file;
+}
+
+/* Collective: byte AT of the file. */
+static int byte_at(const char *name, long at) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  unsigned char byte = 0;
+  const int fd = open(name, O_RDONLY);
+  const long got = pread(fd, &byte, 1, at);
+  close(fd);
+  MPI_Barrier(MPI_COMM_WORLD);
+  return got == 1 ? byte : -1;
+}
+
+static void many_files(void) {
+  enum { count = 64, bytes = 1000 };
+  MPI_File files[count];
+  char name[count][4200], data[bytes];
+  for (int i = 0; i < count; ++i) {
+    snprintf(name[i], sizeof name[i], "%s.%d", path, i);
+    files[i] = opened(name[i]);
+  }
+  for (int turn = 0; turn < 3; ++turn)
+    for (int i = 0; i < count; ++i) {
+      memset(data, 1 + turn + i, bytes);
+      OK(MPI_File_write_at_all(files[i], (turn * ranks + rank) * bytes, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+  for (int i = count; i-- > 0;) OK(MPI_File_close(&files[i]));
+  for (int i = 0; i < count; ++i) {
+    for (int turn = 0; turn < 3; ++turn) {
+      const int found = byte_at(name[i], (turn * ranks + rank) * bytes + 500);
+      CHECK(found == 1 + turn + i, "file %d has %d", i, found);
+    }
+    if (rank == 0) remove(name[i]);
+  }
+}
+
+struct worker {
+  MPI_Comm comm;
+  int number;
+};
+
+static void *write_in_thread(void *argument) {
+  const struct worker *worker = argument;
+  char name[4200], data[3000];
+  snprintf(name, sizeof name, "%s.%d", path, worker->number);
+  MPI_File file;
+  MPI_File_open(worker->comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  for (int turn = 0; turn < 50; ++turn) {
+    memset(data, turn + worker->number, sizeof data);
+    MPI_File_write_at_all(file, (MPI_Offset)(turn * ranks + rank) * (MPI_Offset)sizeof data, data, sizeof data,
+                          MPI_BYTE, MPI_STATUS_IGNORE);
+    if (turn % 7 == 0) MPI_Barrier(worker->comm);
+    if (turn % 11 == 0) MPI_File_sync(file);
+  }
+  MPI_File_close(&file);
+  return 0;
+}
+
+static void two_threads(void) {
+  struct worker workers[2];
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i) {
+    workers[i].number = i;
+    MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
+  }
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, write_in_thread, &workers[i]);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  for (int i = 0; i < 2; ++i) {
+    char name[4200];
+    snprintf(name, sizeof name, "%s.%d", path, i);
+    for (int turn = 0; turn < 50; ++turn) {
+      const int found = byte_at(name, (long)(turn * ranks + rank) * 3000 + 1700);
+      CHECK(found == turn + i, "file %d, turn %d: %d", i, turn, found);
+    }
+    MPI_Comm_free(&workers[i].comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) remove(name);
+  }
+}
+
+/* 10^6 runs of 8 bytes on each rank, with gaps in memory, too. */
+static void million_runs(void) {
+  const int count = 1000000;
+  int *places = malloc((size_t)count * sizeof *places);
+  for (int i = 0; i < count; ++i) places[i] = (i * ranks + rank) * 2 + (i % 2);
+  MPI_Datatype in_file, in_memory;
+  MPI_Type_create_indexed_block(count, 1, places, MPI_DOUBLE, &in_file);
+  MPI_Type_vector(count, 1, 2, MPI_DOUBLE, &in_memory);
+  MPI_Type_commit(&in_file);
+  MPI_Type_commit(&in_memory);
+  double *data = malloc((size_t)count * 16), *back = calloc((size_t)count, 16);
+  for (int i = 0; i < count; ++i) {
+    data[2 * i] = rank * 1e7 + i;
+    data[2 * i + 1] = -1;
+  }
+  MPI_File file = opened(path);
+  OK(MPI_File_set_view(file, 0, MPI_DOUBLE, in_file, "native", MPI_INFO_NULL));
+  for (int turn = 0; turn < 3; ++turn) OK(MPI_File_write_at_all(file, 0, data, 1, in_memory, MPI_STATUS_IGNORE));
+  MPI_Status status;
+  MPI_Count got = 0;
+  OK(MPI_File_read_at_all(file, 0, back, 1, in_memory, &status));
+  MPI_Get_elements_x(&status, MPI_DOUBLE, &got);
+  CHECK(got == count, "%lld of %d doubles were read", (long long)got, count);
+  int same = 1;
+  for (int i = 0; i < count; ++i) same = same && back[2 * i] == data[2 * i] && back[2 * i + 1] == 0;
+  CHECK(same, "other values than were written");
+  OK(MPI_File_close(&file));
+  MPI_Type_free(&in_file);
+  MPI_Type_free(&in_memory);
+  free(places);
+  free(data);
+  free(back);
+}
+
+static void shared_pointer(void) {
+  MPI_File file = opened(path);
+  int number = rank + 1, values[64], sum = 0;
+  OK(MPI_File_write_shared(file, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_read_at(file, 0, values, ranks, MPI_INT, MPI_STATUS_IGNORE));
+  for (int i = 0; i < ranks; ++i) sum += values[i];
+  CHECK(sum == ranks * (ranks + 1) / 2, "the sum of the ranks' numbers is %d", sum);
+  MPI_Offset at;
+  OK(MPI_File_get_position_shared(file, &at));
+  CHECK(at == ranks * 4, "the shared pointer is at %lld", (long long)at);
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_write_ordered(file, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  for (int turn = 0; turn < 10; ++turn) /* more views than MPI is told of at once */
+    OK(MPI_File_set_view(file, (MPI_Offset)ranks * 4, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+  int own = 0;
+  OK(MPI_File_read_ordered(file, &own, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK(own == number, "rank %d reads %d in its turn", rank, own);
+  OK(MPI_File_close(&file));
+}
+
+static void atomic_mode(void) {
+  MPI_File file = opened(path);
+  int number = 7 + rank, found = 0, flag = 0;
+  OK(MPI_File_write_at_all(file, (1 + rank) * 4, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_set_atomicity(file, 1));
+  OK(MPI_File_get_atomicity(file, &flag));
+  CHECK(flag == 1, "not atomic");
+  if (rank == 0) OK(MPI_File_write_at(file, 0, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_read_at(file, 0, &found, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK(found == 7, "rank 0's number is %d", found);
+  OK(MPI_File_read_at(file, ranks * 4, &found, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK(found == 7 + ranks - 1, "what was written before is %d", found);
+  OK(MPI_File_set_atomicity(file, 0));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_seek(file, (1 + rank) * 4, MPI_SEEK_SET));
+  OK(MPI_File_write_all(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(byte_at(path, 4L * (1 + rank)) == rank, "what was written after it is not there");
+}
+
+/* Calls that write the same bytes: the later one counts, whoever made it. */
+static void order_of_calls(void) {
+  enum { bytes = 10000 };
+  char data[bytes];
+  MPI_File file = opened(path);
+  for (int turn = 0; turn < ranks + 3; ++turn) { /* rank TURN % RANKS writes all of it */
+    memset(data, 1 + turn, bytes);
+    OK(MPI_File_write_at_all(file, 0, data, turn % ranks == rank ? bytes : 0, MPI_BYTE, MPI_STATUS_IGNORE));
+  }
+  int last = ranks + 3;
+  const int writer = ranks - 1;
+  if (rank == writer) {
+    memset(data, 101, bytes);
+    OK(MPI_File_write_at(file, 100, data, 50, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at(file, 0, data, 200, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(data[120] == 101, "its own byte is %d", data[120]);
+  }
+  memset(data, 102, bytes);
+  OK(MPI_File_write_at_all(file, 140, data, rank == 0 ? 20 : 0, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  CHECK(byte_at(path, 99) == last, "byte 99 is %d", byte_at(path, 99));
+  CHECK(byte_at(path, 100) == 101, "byte 100 is %d", byte_at(path, 100));
+  CHECK(byte_at(path, 139) == 101, "byte 139 is %d", byte_at(path, 139));
+  CHECK(byte_at(path, 140) == 102, "byte 140 is %d", byte_at(path, 140));
+  CHECK(byte_at(path, 159) == 102, "byte 159 is %d", byte_at(path, 159));
+  CHECK(byte_at(path, 160) == last, "byte 160 is %d", byte_at(path, 160));
+}
+
+/* More bytes in one call than an int counts. */
+static void large_call(void) {
+  const size_t bytes = ((size_t)2 << 30) + 4096 * 3;
+  char *data = calloc(bytes, 1);
+  data[bytes - 1] = 9;
+  MPI_Datatype page;
+  MPI_Type_contiguous(4096, MPI_BYTE, &page);
+  MPI_Type_commit(&page);
+  MPI_File file = opened(path);
+  MPI_Status status;
+  MPI_Count got = 0;
+  OK(MPI_File_write_at_all(file, (MPI_Offset)(bytes / 4096) * 4096 * rank, data, (int)(bytes / 4096), page, &status));
+  MPI_Get_elements_x(&status, MPI_BYTE, &got);
+  CHECK((size_t)got == bytes, "%lld bytes were written", (long long)got);
+  data[bytes - 1] = 0;
+  OK(MPI_File_read_at_all(file, (MPI_Offset)(bytes / 4096) * 4096 * rank, data, (int)(bytes / 4096), page, &status));
+  CHECK(data[bytes - 1] == 9, "the last byte is %d", data[bytes - 1]);
+  OK(MPI_File_close(&file));
+  MPI_Type_free(&page);
+  free(data);
+}
+
+/* A disk of 16 MiB, whatever is written: each rank learns of it, at the write, the sync or the close. */
+static void full_disk(void) {
+  for (int large = 0; large < 2; ++large) {
+    const int bytes = large ? 6 << 20 : 1 << 20;
+    char *data = malloc((size_t)bytes);
+    memset(data, 3, (size_t)bytes);
+    MPI_File file = opened(path);
+    int error = MPI_SUCCESS;
+    for (int turn = 0; turn < 24; ++turn) {
+      const int now = MPI_File_write_at_all(file, (MPI_Offset)(turn * ranks + rank) * bytes, data, bytes, MPI_BYTE,
+                                            MPI_STATUS_IGNORE);
+      if (error == MPI_SUCCESS) error = now;
+    }
+    const int synced = MPI_File_sync(file);
+    if (error == MPI_SUCCESS) error = synced;
+    const int closed = MPI_File_close(&file);
+    if (error == MPI_SUCCESS) error = closed;
+    CHECK(class_of(error) == MPI_ERR_NO_SPACE, "no error of a full disk, but: %s", text_of(error));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) remove(path);
+    free(data);
+  }
+}
+
+/* What MPI says of an opening: its mode, group and hints are MPI's own. */
+static void asked(void) {
+  MPI_Info info, found;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "cb_nodes", "1");
+  MPI_File file;
+  OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, info, &file));
+  int mode = 0, size = 0, value = 4;
+  MPI_Group group;
+  OK(MPI_File_get_amode(file, &mode));
+  CHECK(mode == (MPI_MODE_CREATE | MPI_MODE_WRONLY), "mode %d", mode);
+  OK(MPI_File_get_group(file, &group));
+  MPI_Group_size(group, &size);
+  CHECK(size == ranks, "%d ranks", size);
+  MPI_Group_free(&group);
+  OK(MPI_File_get_info(file, &found));
+  MPI_Info_free(&found);
+  MPI_Info_free(&info);
+  CHECK(MPI_File_read_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS, "a write-only file was read");
+  CHECK(MPI_File_write_at(file, -4, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS, "a negative offset");
+  OK(MPI_File_write_at_all(file, 4 * rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Offset bytes = 0;
+  OK(MPI_File_get_size(file, &bytes));
+  CHECK(bytes >= 4 * (rank + 1), "%lld bytes", (long long)bytes);
+  MPI_Datatype etype, filetype;
+  char datarep[MPI_MAX_DATAREP_STRING];
+  OK(MPI_File_get_view(file, &bytes, &etype, &filetype, datarep));
+  CHECK(etype == MPI_BYTE && filetype == MPI_BYTE && strcmp(datarep, "native") == 0, "another view: %s", datarep);
+  OK(MPI_File_close(&file));
+  CHECK(file == MPI_FILE_NULL, "the handle stays");
+  struct stat now;
+  CHECK(stat(path, &now) == 0 && now.st_size == 4L * ranks, "%ld bytes", (long)now.st_size);
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+  CHECK(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS,
+        "a read-only file was written");
+  int many[1000];
+  MPI_Status status;
+  OK(MPI_File_read_at_all(file, 0, many, 1000, MPI_INT, &status));
+  MPI_Get_count(&status, MPI_INT, &size);
+  CHECK(size == ranks, "%d of %d numbers were read", size, ranks);
+  OK(MPI_File_close(&file));
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } cases[] = {{"files", many_files},      {"threads", two_threads}, {"million", million_runs},
+               {"shared", shared_pointer}, {"atomic", atomic_mode},  {"order", order_of_calls},
+               {"large", large_call},      {"space", full_disk},     {"asked", asked}};
+  int provided = 0, failed = 1;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  path = argv[2];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+    if (strcmp(cases[i].name, argv[1]) == 0) {
+      cases[i].run();
+      failed = failures > 0;
+    }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) remove(path);
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed;
+}
