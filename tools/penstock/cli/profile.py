@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from penstock.base import preload
 from penstock.base.errors import UserError
 from penstock.base.printable import printable
-from penstock.jobs.profile.run import Collector, darshan_library, make_folder, own_library, probe, run, settings
+from penstock.jobs.profile.run import NAME, Collector, darshan_library, make_folder, probe, settings
 
 _PASSED = {"allow_interspersed_args": False}  # what follows the program is its own
 
@@ -42,11 +43,11 @@ def profile(
     if collector is Collector.darshan and darshan is None:
         raise UserError("no libdarshan.so: name it with DARSHAN_RUNTIME, or take --with own")
     chosen = Collector.darshan if darshan is not None else Collector.own
-    library = darshan if darshan is not None else own_library()
-    if any(letter in str(library) for letter in " :"):
-        raise UserError(f"{library}: LD_PRELOAD takes no path with a space or a colon in it")
+    library = darshan if darshan is not None else preload.library(NAME)
+    preload.preloaded(library)  # says what is wrong with its path before there is a folder
     folder = make_folder(output)
-    status = run(command, settings(library, folder, chosen, command))
+    words, changes = preload.with_ranks(command, settings(library, folder, chosen, command))
+    status = preload.run(words, os.environ | changes)
     sys.stdout.flush()
     _tell(folder, chosen)
     if status > 128 and chosen is Collector.own:
