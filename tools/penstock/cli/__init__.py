@@ -63,7 +63,7 @@ def command(name: str) -> Any:
 
 def whole() -> Any:
     """All commands as one group, for the manual and for completion; names of before are hidden in it."""
-    return _group(*(row.module for row in COMMANDS.values()), "completion")
+    return _group(*(row.module for row in COMMANDS.values()), "completion", "soak")
 
 
 def _group(*modules: str) -> Any:

@@ -15,7 +15,7 @@ from penstock.cli import options
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(soak)
+    app.command(hidden=True)(soak)
 
 
 def soak(

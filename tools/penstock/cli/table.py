@@ -27,7 +27,7 @@ COMMANDS = {
     "report": Row("report", "Measure", "Make a page, a table or a drawing of what was measured"),
     "methods": Row("methods", "Measure", "List the ways to write that this build has"),
     "hints": Row("hints", "Measure", "Find out which MPI-IO hints have an effect here"),
-    "soak": Row("soak", "Measure", "Kill writers at random and see whether a file is lost"),
+    "run": Row("run", "At once", "Run an unchanged MPI program with penstock's MPI-IO"),
     "doctor": Row("doctor", "Explain", "Say why the I/O of a run is slow and what will help"),
     "profile": Row("profile", "Explain", "Run any program and record what it does to files"),
     "trace": Row("trace", "Explain", "Show what a traced program did to files"),
@@ -37,8 +37,8 @@ COMMANDS = {
     "catalogue": Row("catalogue", "Look after", "Search a tree of files by attribute and dataset"),
 }
 
-# Names of before, each in the module of the command that does the same now, and completion, which packages call: they
-# work, and no help shows them.
+# Names of before, each in the module of the command that does the same now; completion, which packages call; and soak,
+# which tests the library for hours: they work, and no overview shows them.
 ALIASES = {
     "completion": "completion",
     "ls": "info",
@@ -47,6 +47,7 @@ ALIASES = {
     "seal": "verify",
     "join": "convert",
     "split": "convert",
+    "soak": "soak",
 }
 
 

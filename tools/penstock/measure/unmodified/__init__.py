@@ -1,0 +1,1 @@
+"""unmodified: what `penstock run` asks of the library that takes MPI-IO calls over, and what that reports."""

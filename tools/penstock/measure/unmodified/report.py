@@ -1,0 +1,206 @@
+"""report.py: what the library that takes over MPI-IO calls reports of a job, one JSON file of rank 0 for each job."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.base.errors import UserError
+from penstock.measure import records
+
+SCHEMA = "penstock.run/1"
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Of one function, by all ranks together."""
+
+    count: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Calls that the MPI library itself answered, and why."""
+
+    count: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Our calls of the file system, by all ranks together."""
+
+    writes: int
+    write_bytes: int
+    reads: int
+    read_bytes: int
+    metadata: int
+
+    @property
+    def calls(self) -> int:
+        return self.writes + self.reads + self.metadata
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Writes that were kept back: of all ranks, but BYTES_MOST is of one rank at once; SECONDS_MOST: for how long."""
+
+    calls: int
+    bytes: int
+    bytes_most: int
+    seconds_most: float
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Movements of what was kept back, and what made them; SECONDS of the slowest rank."""
+
+    count: int
+    why: dict[str, int]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class File:
+    path: str
+    ranks: int
+    opened: int
+    plan: str
+    reason: str
+    calls: dict[str, Calls]
+    written: int
+    read: int
+    storage: Storage
+    kept: Kept
+    moves: Moves
+    passed: dict[str, Passed]
+    hints: dict[str, str]
+    seconds_mean: float
+    seconds_most: float
+    errors: list[str]
+
+    @property
+    def count(self) -> int:
+        """Calls that read or write."""
+        return sum(one.count for one in self.calls.values() if one.bytes)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Of one MPI job. IO_MEAN, IO_MOST: seconds of the mean and the slowest rank in MPI-IO. RAW: as it was written."""
+
+    mpi: str
+    ranks: int
+    program: str
+    started: float
+    seconds: float
+    io_mean: float
+    io_most: float
+    defer: str
+    plan: str
+    memory_bytes: int
+    files: list[File]
+    passed: dict[str, Passed]
+    warnings: list[str]
+    raw: dict[str, Any]
+
+    @property
+    def errors(self) -> list[str]:
+        return [error for one in self.files for error in one.errors]
+
+
+def read_reports(folder: Path) -> tuple[list[Report], list[str]]:
+    """All reports in FOLDER, the earliest first, and what is wrong with those that cannot be read."""
+    found, troubles = [], []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append(read_report(path))
+        except UserError as error:
+            troubles.append(str(error))
+    return sorted(found, key=lambda one: one.started), troubles
+
+
+def read_report(path: Path) -> Report:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path.name}: the report is damaged{records.damage(error)}") from None
+    with records.taking_apart(Path(path.name), SCHEMA):
+        return report_of(content)
+
+
+def report_of(content: dict[str, Any]) -> Report:
+    io = _within(content, "io_seconds")
+    if not all(int(one.get("ranks", 1)) > 0 for one in (content, *content.get("files", []))):
+        raise ValueError("no ranks")
+    return Report(
+        mpi=str(content.get("mpi", "")),
+        ranks=int(content["ranks"]),
+        program=str(content["program"]),
+        started=float(content["started"]),
+        seconds=float(content["seconds"]),
+        io_mean=float(io.get("mean", 0)),
+        io_most=float(io.get("max", 0)),
+        defer=str(content.get("defer", "")),
+        plan=str(content.get("plan", "")),
+        memory_bytes=int(content.get("memory_bytes", 0)),
+        files=[_file(one) for one in content.get("files", [])],
+        passed=_passed(content),
+        warnings=[str(one) for one in content.get("warnings", [])],
+        raw=content,
+    )
+
+
+def _file(content: dict[str, Any]) -> File:
+    kept, moves, seconds = (_within(content, name) for name in ("kept", "moves", "seconds"))
+    storage = _within(content, "storage")
+    names = ("writes", "write_bytes", "reads", "read_bytes", "metadata")
+    return File(
+        path=str(content["path"]),
+        ranks=int(content.get("ranks", 1)),
+        opened=int(content.get("opened", 1)),
+        plan=str(content.get("plan", "")),
+        reason=str(content.get("reason", "")),
+        calls={
+            str(name): Calls(int(one["count"]), int(one.get("bytes", 0)), float(one.get("seconds", 0)))
+            for name, one in _within(content, "calls").items()
+            if int(one["count"]) > 0
+        },
+        written=int(content.get("written", 0)),
+        read=int(content.get("read", 0)),
+        storage=Storage(*(int(storage.get(name, 0)) for name in names)),
+        kept=Kept(
+            int(kept.get("calls", 0)),
+            int(kept.get("bytes", 0)),
+            int(kept.get("bytes_max", 0)),
+            float(kept.get("seconds_max", 0)),
+        ),
+        moves=Moves(
+            int(moves.get("count", 0)),
+            {str(name): int(times) for name, times in _within(moves, "why").items()},
+            float(moves.get("seconds", 0)),
+        ),
+        passed=_passed(content),
+        hints={str(name): str(text) for name, text in _within(content, "hints").items()},
+        seconds_mean=float(seconds.get("mean", 0)),
+        seconds_most=float(seconds.get("max", 0)),
+        errors=[str(one) for one in content.get("errors", [])],
+    )
+
+
+def _passed(content: Mapping[str, Any]) -> dict[str, Passed]:
+    found = _within(content, "passed")
+    return {str(name): Passed(int(one["count"]), str(one.get("why", ""))) for name, one in found.items()}
+
+
+def _within(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object NAME, which may be missing."""
+    found = content.get(name) or {}
+    if not isinstance(found, dict):
+        raise TypeError(f"{name} is no object")
+    return found
