@@ -14,7 +14,7 @@ from jobs import GIB, MIB, job, record, shared
 from penstock.diagnose.diagnosis import diagnose
 from penstock.diagnose.facts import Facts
 from penstock.diagnose.many import summary
-from penstock.diagnose.rules.common import _remedies, words
+from penstock.diagnose.rules.common import UNCHANGED, _remedies, words
 from penstock.jobs.job import SHARED, FunctionTime, Heat, Job, Module, Record
 
 
@@ -468,6 +468,28 @@ def test_remedies_of_lustre_are_for_lustre(kind: str) -> None:
             assert kind == "lustre" or not any(word in said for word in ("lfs ", "Lustre", "striping_")), said
     told = [one.remedies for one in diagnose(replace(known.one_aggregator(), mounts=(("/", "lustre"),))).findings]
     assert any("lfs setstripe" in one.get("file system", "") for one in told)
+
+
+def test_unchanged_programs_are_cured_where_they_write_through_mpi_io() -> None:
+    for make, rules in (
+        (known.sieving, {"A1", "A2"}),
+        (known.one_aggregator, {"C2"}),
+        (known.independent_small_writes, set()),  # these stay calls of their own
+        (known.rank_0_only, set()),
+        (known.read_by_all, set()),
+        (known.metadata_storm, set()),
+    ):
+        told = {one.rule: one.remedies[UNCHANGED] for one in diagnose(make()).findings if UNCHANGED in one.remedies}
+        assert set(told) == rules, make.__name__
+        assert all(text.startswith("penstock run -- COMMAND") for text in told.values())
+    read = job(
+        record("MPI-IO", COLL_READS=64 * 1000, BYTES_READ=50 * GIB, F_READ_TIME=64 * 60, F_SLOWEST_RANK_TIME=61),
+        shared("POSIX", 64, 1, READS=50 * 1024, BYTES_READ=50 * GIB, F_READ_TIME=10, SEQ_READS=50 * 1024,
+               SIZE_READ_1M_4M=50 * 1024),
+    )  # fmt: skip
+    found = {one.rule: one.remedies for one in diagnose(read).findings}
+    assert "C2" in found
+    assert not [rule for rule, remedies in found.items() if UNCHANGED in remedies]
 
 
 def test_hints_of_romio_are_said_to_be_so() -> None:

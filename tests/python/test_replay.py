@@ -1,6 +1,7 @@
 """test_replay.py: patterns of findings are what the log says, remedies move the same bytes, and outcomes are told."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 
 import known_jobs as known
 from jobs import LOGS, MIB, job, logs, record, shared
+from penstock.base import launch
+from penstock.base.errors import UserError
 from penstock.diagnose.diagnosis import diagnose
 from penstock.diagnose.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
 from penstock.diagnose.replay.costs import costs_of, probes
+from penstock.diagnose.replay.play import Stage, can_take_over, play
 from penstock.diagnose.replay.remedies import TRIALS, trial
 from penstock.diagnose.replay.replay import _noise, _outcome
 from penstock.diagnose.replay.steps import (
@@ -31,6 +35,7 @@ from penstock.diagnose.replay.steps import (
 from penstock.diagnose.replay.trial import Trial
 from penstock.jobs.darshan.reader import read_log
 from penstock.jobs.job import SEGMENT, Job, Step, Traced
+from penstock.measure.campaign.run import Outcome
 from penstock.measure.studies.stats import Interval
 
 RANKS = 8
@@ -159,13 +164,57 @@ def test_costs_count_what_sieving_moves() -> None:
         f"together {512 << 10}": 8 * 8 * (512 << 10) * 1e-9,
     }
     costs = costs_of(8, took)
-    before, _, disabled, collective = tried(known.sieved(), "A1").variants
+    before, _, disabled, collective, taken_over = tried(known.sieved(), "A1").variants
     whole = 8 * 16 * MIB * 1e-9  # each rank reads the whole stretch and writes it, one at a time does either
     assert costs.of(before) == pytest.approx(max(whole, 2 * whole / costs.cores), rel=0.15)
     pieces = 8 * 256 * 1e-7
     assert costs.of(disabled) == pytest.approx(16 * MIB * 1e-9 + pieces / costs.cores, rel=0.1)
     assert costs.of(collective) == pytest.approx(16 * MIB * 1e-9, rel=0.1)
     assert costs.of(Variant("", [joined(steps([BROADCAST], 0, 1000))])) is None
+    assert costs.of(taken_over) is None
+
+
+def test_the_same_calls_taken_over_are_a_remedy_where_the_finding_says_so() -> None:
+    before, again, *remedies = tried(known.sieved(), "A1").variants
+    (one,) = [each for each in remedies if each.taken_over]
+    assert one == replace(before, name="penstock run", taken_over=True)
+    assert not before.taken_over
+    assert not again.taken_over
+    for make, rule in ((known.independent_small_writes, "C5"), (known.read_by_all, "A3")):
+        assert not [each for each in tried(make(), rule).variants if each.taken_over]
+
+
+def test_only_what_is_taken_over_gets_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bench writes each way in a folder with its number, over all cases."""
+    library = tmp_path / "lib" / "libpenstock_mpiio.so"
+    bench = tmp_path / "bin" / "penstock-bench"
+    for path in (library, bench):
+        path.parent.mkdir()
+        path.touch()
+    monkeypatch.setenv("PENSTOCK_BIN", str(bench.parent))
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    seen: list[dict[str, str]] = []
+
+    def run(_command: list[str], environment: dict[str, str], *_: Any) -> Outcome:
+        seen.append(environment)
+        return Outcome(1, [])
+
+    monkeypatch.setattr("penstock.diagnose.replay.play.run", run)
+    one = Variant("before", [steps(WRITE, [0], [8])], "mpiio")
+    stage = Stage(tmp_path, 1, launch.Mpi.openmpi, 1, 60.0)
+    cases = [("a", [one, replace(one, taken_over=True)]), ("b", [one, one, replace(one, taken_over=True)])]
+    for played in (cases, [("a", [one])]):
+        with pytest.raises(UserError, match="the replay failed"):
+            play(stage, played, 60.0, lambda _done, _of: None)
+    first, second = seen
+    assert first["LD_PRELOAD"] == str(library)
+    assert first["PENSTOCK_RUN_PLAN"] == "*/1/0=auto;*/4/0=auto;none"
+    assert "PENSTOCK_RUN_PLAN" not in second
+    assert "LD_PRELOAD" not in second
+    assert can_take_over(launch.Mpi.openmpi)
+    library.unlink()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert not can_take_over(launch.Mpi.openmpi)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +308,7 @@ def test_collective_calls_that_few_ranks_write_have_the_holes_of_the_log() -> No
     (one,) = (each for each in diagnose(made).findings if each.rule == "A1")
     assert next(iter(one.remedies)) == "application"  # romio_ds_write keeps no holes out of the buffers
     assert not [text for text in one.remedies.values() if "romio_ds_write" in text]
-    before, _, apart, closed = tried(made, "A1", 4).variants
+    before, _, apart, closed, _ = tried(made, "A1", 4).variants
     one_call = extents([each[each["call"] == 0] for each in before.steps], WRITE)
     touched = int((one_call[:, 2] - one_call[:, 1]).sum())
     assert int(one_call[-1, 2] - one_call[0, 1]) == pytest.approx(2 * touched, rel=0.01)

@@ -64,7 +64,7 @@ class Costs:
 
     def of(self, one: Variant) -> float | None:
         """Seconds of ONE; None where single calls do not say."""
-        moving = self._moving(one)
+        moving = None if one.taken_over else self._moving(one)
         return None if moving is None else moving + (self.begin if one.interface == "mpiio" else 0.0)
 
     def _moving(self, one: Variant) -> float | None:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.base import launch
+from penstock.base import launch, preload
 from penstock.base.errors import UserError
 from penstock.diagnose.replay.steps import Case, write_pattern
 from penstock.measure import records
 from penstock.measure.campaign.events import Event, Run
 from penstock.measure.campaign.run import run
 from penstock.measure.campaign.scratch import scratch
+from penstock.measure.unmodified.request import NAME as LIBRARY
+from penstock.measure.unmodified.request import PREFIX
 
 PROGRAM = "penstock-bench"
 START_SECONDS = 1.0  # of a launcher
@@ -58,6 +60,24 @@ class OverError(Exception):
     """Time was over before everything was played once."""
 
 
+def can_take_over(mpi: launch.Mpi) -> bool:
+    """Whether there is the library of `penstock run`, where it can be preloaded."""
+    try:
+        return bool(preload.preloaded(preload.library(LIBRARY, mpi)))
+    except UserError:
+        return False
+
+
+def _taking_over(mpi: launch.Mpi, cases: Sequence[Case]) -> dict[str, str]:
+    """The library of `penstock run`, for those ways that it is to take over: the bench has each in FOLDER/NUMBER/0."""
+    every = [one for _, variants in cases for one in variants]
+    rules = [f"*/{number}/0=auto" for number, one in enumerate(every) if one.taken_over]
+    if not rules:
+        return {}
+    library = preload.library(LIBRARY, mpi)
+    return {"LD_PRELOAD": preload.preloaded(library, last=True), f"{PREFIX}PLAN": ";".join([*rules, "none"])}
+
+
 def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Listen) -> Whole:
     """Plays all variants of CASES in turn, for at most SECONDS, with fewer repetitions if they do not fit. Raises
     OverError if not even one fits.
@@ -78,8 +98,9 @@ def play(stage: Stage, cases: Sequence[Case], seconds: float, listen: Listen) ->
         given = [str(pattern), "--dir", str(folder), "--json", str(record), "--repetitions", str(stage.repetitions)]
         given += ["--time-limit", f"{max(0.1, seconds - START_SECONDS):.3f}", "--progress"]
         command = [*launch.command(PROGRAM, stage.mpi, ranks), "replay", *given]
+        command, changes = preload.with_ranks(command, _taking_over(stage.mpi, cases))
         began = time.monotonic()
-        outcome = run(command, launch.environment() | launch.ROMIO, heard, seconds)
+        outcome = run(command, launch.environment() | launch.ROMIO | changes, heard, seconds)
         if not record.is_file():
             if time.monotonic() - began >= seconds:
                 raise OverError

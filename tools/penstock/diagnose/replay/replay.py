@@ -14,11 +14,11 @@ from penstock.diagnose.diagnosis import Diagnosis
 from penstock.diagnose.facts import Facts
 from penstock.diagnose.finding import ACHIEVED, INFO, UNDECIDED, WITHDRAWN, Finding, Replayed
 from penstock.diagnose.replay.costs import Costs, costs_of, probes
-from penstock.diagnose.replay.play import START_SECONDS, OverError, Played, Stage, Whole, play
+from penstock.diagnose.replay.play import START_SECONDS, OverError, Played, Stage, Whole, can_take_over, play
 from penstock.diagnose.replay.remedies import OF_SERVERS, TRIALS, trial
 from penstock.diagnose.replay.source import FULL, Most
 from penstock.diagnose.replay.steps import READ, Case, Variant
-from penstock.diagnose.replay.trial import Trial
+from penstock.diagnose.replay.trial import RUN, Trial
 from penstock.diagnose.rules.sieved import AMPLIFIED
 from penstock.measure.studies import stats
 
@@ -142,7 +142,7 @@ def _replayed(facts: Facts, finding: Finding, clock: _Clock, kind: str) -> Repla
         made = trial(facts, finding, min(stage.ranks, facts.ranks), kind, most)
         if isinstance(made, str):
             raise NotReplayedError(made)
-        return made
+        return made if can_take_over(stage.mpi) else _without_run(made)
 
     whole = tried(FULL)
     if (why := _missing(whole, stage)) is not None:
@@ -163,6 +163,14 @@ def _replayed(facts: Facts, finding: Finding, clock: _Clock, kind: str) -> Repla
         why = f"{found.note}; the run was on {there}, and what its servers gain is not to be seen on {kind}"
         return replace(found, outcome=UNDECIDED, note=why)
     return found
+
+
+def _without_run(of: Trial) -> Trial:
+    """Without the remedy for which a library is missing; some other is always there."""
+    left = [one for one in of.variants if not one.taken_over]
+    if len(left) == len(of.variants):
+        return of
+    return replace(of, variants=left, note=f"{of.note}; {RUN} is not among the remedies: its library is not built")
 
 
 def _that_fits(finding: Finding, clock: _Clock, whole: Trial, tried: Callable[[Most], Trial]) -> Trial:

@@ -20,7 +20,7 @@ Extents = npt.NDArray[np.int64]  # [stretch, (file, begin, end)], sorted, none t
 
 @dataclass(frozen=True)
 class Variant:
-    """STEPS are [rank]. Of MPI-IO, pieces with one number of a call are one call."""
+    """STEPS are [rank]. Of MPI-IO, pieces with one number of a call are one call. TAKEN_OVER: by `penstock run`."""
 
     name: str
     steps: Sequence[Steps]
@@ -28,6 +28,7 @@ class Variant:
     collective: bool = False
     views: bool = False
     hints: dict[str, str] = field(default_factory=dict)
+    taken_over: bool = False
 
     @property
     def files(self) -> int:

@@ -8,9 +8,11 @@ from penstock.diagnose.finding import Finding
 from penstock.diagnose.replay import source
 from penstock.diagnose.replay.source import FULL, Most, Source
 from penstock.diagnose.replay.steps import READ, WRITE, Steps, Variant, extents, joined
+from penstock.diagnose.rules.common import UNCHANGED
 
 PLAYED_HINTS = ("romio_", "cb_", "ind_")  # those of ROMIO that say how it moves bytes
 AGAIN = "before, again"  # the A/A control
+RUN = "penstock run"
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,21 @@ class Asked:
 
 
 def comparison(asked: Asked, found: Source, before: Variant, *remedies: Variant) -> Trial:
-    """Through MPI-IO all with the hints that the program gave, where they are known; a remedy's own go before them."""
+    """Through MPI-IO all with the hints that the program gave, where they are known; a remedy's own go before them. If
+    the finding says so, the same calls as before are a remedy too, taken over as `penstock run` does.
+    """
     given = program_hints(asked.facts, asked.path) if before.interface == "mpiio" else {}
     played = [replace(before, hints=before.hints | given)]
     played.append(replace(played[0], name=AGAIN))
     played += [replace(one, hints=given | one.hints) if one.interface == "mpiio" else one for one in remedies]
+    if UNCHANGED in asked.finding.remedies and _is_taken_over(played[0]):
+        played.append(replace(played[0], name=RUN, taken_over=True))
     return Trial(asked.path, played, found.exact, f"{found.note}{_hints_note(asked, given, before)}")
+
+
+def _is_taken_over(one: Variant) -> bool:
+    """Whether ONE writes through MPI-IO, one file, all ranks together or each for itself."""
+    return one.interface == "mpiio" and one.files == 1 and any((rank["act"] == WRITE).any() for rank in one.steps)
 
 
 def program_hints(facts: Facts, path: str) -> dict[str, str]:

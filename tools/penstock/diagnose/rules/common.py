@@ -15,6 +15,7 @@ ROMIO_OF_OMPIO = (
     "this run used Open MPI's own MPI-IO, OMPIO, which ignores hints of ROMIO: mpiexec --mca io ^ompio; then {}"
 )
 NOT_OF_OMPIO = ("romio_", "cb_config_list", "striping_")  # its code for Lustre takes the factor for the unit
+UNCHANGED = "unchanged program"  # the layer of what `penstock run` does for MPI-IO
 ROMIO_OF_ANY = "{} (hints of ROMIO, which MPICH, Cray's and Intel's MPI have; Open MPI with --mca io ^ompio)"
 
 
@@ -77,7 +78,7 @@ def _remedies(
     facts: Facts, told: Mapping[str, Any], paths: Sequence[str], without: Iterable[str], figures: Mapping[str, object]
 ) -> dict[str, str]:
     """Remedies of Lustre are left out or replaced where the file system is known, and is another; so are hints that the
-    MPI library of the run does not take.
+    MPI library of the run does not take, and that for writes of MPI-IO where there are none.
     """
     kind = facts.file_system(paths[0]) if paths else facts.all_on
     texts = dict(told["remedies"])
@@ -86,12 +87,19 @@ def _remedies(
         texts = {layer: text for layer, text in texts.items() if text and not text.startswith("Lustre: ")}
     if facts.is_ompio:
         texts |= told.get("ompio", {})
+    if not any(_is_written(facts, path) for path in paths):
+        texts.pop(UNCHANGED, None)
     hint = texts.get("mpi hint", "")
     if facts.is_ompio and any(name in hint for name in NOT_OF_OMPIO):
         texts["mpi hint"] = ROMIO_OF_OMPIO.replace("{}", hint)
     elif "romio_" in hint:
         texts["mpi hint"] = ROMIO_OF_ANY.replace("{}", hint)
     return {layer: text.format(**figures) for layer, text in texts.items() if layer not in without}
+
+
+def _is_written(facts: Facts, path: str) -> bool:
+    i = facts.mpi.index(path)
+    return i is not None and bool(facts.mpi.of("BYTES_WRITTEN")[i] > 0)
 
 
 def size(number: float) -> str:
