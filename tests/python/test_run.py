@@ -135,9 +135,7 @@ def test_without_us_nothing_of_ours_is_left(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PENSTOCK_RUN_DEFER", "none")
     found = without()
     assert found["LD_PRELOAD"] == "/q/darshan.so"
-    assert {name: value for name, value in found.items() if name.startswith("PENSTOCK_RUN_")} == {
-        "PENSTOCK_RUN_PLAN": "none"
-    }
+    assert {name: value for name, value in found.items() if name.startswith("PENSTOCK_RUN")} == {"PENSTOCK_RUN": "0"}
 
 
 # --- the report -------------------------------------------------------------------------------------------------------
@@ -157,6 +155,7 @@ def test_the_first_sentence_is_the_one_that_matters() -> None:
     [
         ({"calls": {}, "passed": {}}, "nothing was read or written"),
         ({"calls": {}, "passed": {"f": {"count": 1, "why": "w"}}}, "1 call was passed through to the MPI library"),
+        ({"calls": {}, "passed": {text.OPEN: {"count": 4, "why": "w"}}}, "1 file was left to the MPI library"),
         (
             # Of calls that were passed through nothing else became anything.
             {
@@ -186,7 +185,7 @@ def test_each_file_has_a_block() -> None:
         "    called: 6,400 MPI_File_write_at_all of 8 KiB, 1.10 s of all ranks; 30 MPI_File_write_at of 800 B, 10.0 ms "
         "of all ranks",
         "    made: 3 movements, 16 writes of 3.12 MiB and 12 other calls",
-        "    moved: 3 times (1 by MPI_File_close, 1 by MPI_Barrier, 1 by full memory); 200 ms",
+        "    moved: 3 times (1 x MPI_File_close, 1 x MPI_Barrier, 1 x memory); 200 ms",
         "    kept back: 6,400 calls of 50 MiB in all, for at most 400 ms; at most 3.12 MiB in one rank",
         "    passed through: 3 MPI_File_write_shared (shared file pointer)",
         "    hints: cb_nodes: used: writers=4",
@@ -222,6 +221,10 @@ def test_whatever_is_in_a_report_there_is_an_answer(tmp_path: Path) -> None:
             assert len(found) + len(troubles) == 1
             for one in found:
                 assert text.lines(one)
+    for number in range(2):
+        (tmp_path / f"other-{number}.json").write_text('{"warnings": ["of another MPI"]}')
+    path.unlink()
+    assert read_reports(tmp_path) == ([], ["of another MPI"])
     path.write_text("{")
     with pytest.raises(UserError, match="the report is damaged; it begins as JSON"):
         read_report(path)
@@ -367,6 +370,7 @@ def test_a_library_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest
         ("exit 3", 3, "there is no report: the program ended before MPI_Finalize"),
         ("rm -r $PENSTOCK_RUN_REPORT", 0, "the report could not be written: "),
         ("echo { > $PENSTOCK_RUN_REPORT/h-1.json", 0, "h-1.json: the report is damaged"),
+        ('echo \'{"warnings": ["other MPI"]}\' > $PENSTOCK_RUN_REPORT/h-1.json', 0, "penstock: other MPI"),
     ],
 )
 def test_without_a_report_it_is_said_why(stand_in: Any, tmp_path: Path, command: str, status: int, said: str) -> None:
@@ -475,20 +479,20 @@ def test_an_unchanged_program_leaves_the_same_file_by_fewer_calls(variables: lis
 
 
 def test_nothing_is_kept_back_where_that_is_asked(variables: list[str], tmp_path: Path) -> None:
-    done = ran(tmp_path, "--defer", "none", "--report", "json", "-o", "r.json", "--", *variables, "f")
+    done = ran(tmp_path, "--defer", "none", "--report", "json", "-o", "r.json", "--", *variables, "file.bin")
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 4), done.stderr
     assert [one.kept.calls for one in reported(tmp_path).files] == [0] * len(reported(tmp_path).files)
 
 
 def test_files_that_are_left_to_the_mpi_library(variables: list[str], tmp_path: Path) -> None:
-    done = ran(tmp_path, "--plan", "*f=none", "--report", "json", "-o", "r.json", "--", *variables, "f")
+    done = ran(tmp_path, "--plan", "*.bin=none", "--report", "json", "-o", "r.json", "--", *variables, "file.bin")
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 4), done.stderr
     assert sum(one.storage.writes for one in reported(tmp_path).files) == 0
 
 
 def test_a_plan_is_used(variables: list[str], tmp_path: Path) -> None:
     words = ["--plan", "two_phase:writers=1", "--memory", "16MiB", "--report", "json", "-o", "r.json"]
-    done = ran(tmp_path, *words, "--", *variables, "f")
+    done = ran(tmp_path, *words, "--", *variables, "file.bin")
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 4), done.stderr
     report = reported(tmp_path)
     assert report.memory_bytes == 16 << 20
@@ -496,13 +500,13 @@ def test_a_plan_is_used(variables: list[str], tmp_path: Path) -> None:
 
 
 def test_a_killed_program_has_lost_what_was_kept_back(variables: list[str], tmp_path: Path) -> None:
-    done = ran(tmp_path, "--", *variables, "f", "killed")
+    done = ran(tmp_path, "--", *variables, "file.bin", "killed")
     assert done.returncode != 0
     assert "there is no report: the program ended before MPI_Finalize" in done.stderr
 
 
 def test_the_comparison_of_a_real_program(variables: list[str], tmp_path: Path) -> None:
-    done = ran(tmp_path, "--compare", "1", "--", *variables, "f")
+    done = ran(tmp_path, "--compare", "1", "--", *variables, "file.bin")
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 8), done.stderr
     assert "with penstock the command takes " in done.stderr
     assert "50 collective writes of 8 KiB a rank" in done.stderr
@@ -516,7 +520,9 @@ def test_a_program_of_another_mpi_is_passed_through_and_told(tmp_path: Path) -> 
     # By another name of its launcher, so that the build for Open MPI is taken.
     (tmp_path / "mpiexec").write_text('#!/bin/sh\nexec mpiexec.mpich "$@"\n')
     (tmp_path / "mpiexec").chmod(0o755)
-    words = ["--report", "json", "-o", "r.json", "--", "./mpiexec", "-n", "2", "./variables", "f"]
+    words = ["--report", "json", "-o", "r.json", "--", "./mpiexec", "-n", "2", "./variables", "file.bin"]
     done = ran(tmp_path, *words)
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 2), done.stderr
-    assert reported(tmp_path).warnings
+    told = json.loads((tmp_path / "r.json").read_text())
+    assert not told["reports"]
+    assert [one for one in told["notes"] if "MPI is not openmpi" in one]

@@ -17,7 +17,7 @@ from penstock.base.printable import printable
 from penstock.measure.unmodified import text
 from penstock.measure.unmodified.compare import Comparison, compare, told, verdict
 from penstock.measure.unmodified.report import SCHEMA, Report, read_reports
-from penstock.measure.unmodified.request import NAME, PREFIX, Defer, folder_in, request, without
+from penstock.measure.unmodified.request import NAME, OFF, PREFIX, Defer, folder_in, request, without
 
 _PASSED = {"allow_interspersed_args": False}  # what follows the program is its own
 _PROBE = "probe"
@@ -97,9 +97,8 @@ def run(
 
     def once(with_us: bool = True) -> int:
         if not with_us:
-            changes = without()
-            words, named = preload.with_ranks(command, {f"{PREFIX}PLAN": changes[f"{PREFIX}PLAN"]})
-            return preload.run(words, changes | named)
+            words, named = preload.with_ranks(command, OFF)
+            return preload.run(words, without() | named)
         with folder_in(place) as folder:
             words, changes = preload.with_ranks(command, variables | {f"{PREFIX}REPORT": folder})
             status = preload.run(words, os.environ | changes)

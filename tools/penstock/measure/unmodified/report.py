@@ -113,17 +113,22 @@ class Report:
 
 
 def read_reports(folder: Path) -> tuple[list[Report], list[str]]:
-    """All reports in FOLDER, the earliest first, and what is wrong with those that cannot be read."""
-    found, troubles = [], []
+    """All reports in FOLDER, the earliest first; and what processes warned of that had none, or why one is not read."""
+    found: list[Report] = []
+    notes: list[str] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            found.append(read_report(path))
+            one = read_report(path)
         except UserError as error:
-            troubles.append(str(error))
-    return sorted(found, key=lambda one: one.started), troubles
+            notes.append(str(error))
+        else:
+            notes += one if isinstance(one, list) else []
+            found += [one] if isinstance(one, Report) else []
+    return sorted(found, key=lambda one: one.started), list(dict.fromkeys(notes))
 
 
-def read_report(path: Path) -> Report:
+def read_report(path: Path) -> Report | list[str]:
+    """Only warnings, where the library did not take anything over in that process."""
     try:
         content = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
     except OSError as error:
@@ -131,6 +136,8 @@ def read_report(path: Path) -> Report:
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path.name}: the report is damaged{records.damage(error)}") from None
     with records.taking_apart(Path(path.name), SCHEMA):
+        if isinstance(content, dict) and content.keys() == {"warnings"}:
+            return [str(one) for one in content["warnings"]]
         return report_of(content)
 
 

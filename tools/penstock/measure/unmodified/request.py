@@ -15,6 +15,7 @@ NAME = "libpenstock_mpiio.so"
 TRANSPORTS = ("two_phase", "independent")
 PLANS = ("auto", "none", *TRANSPORTS)
 PREFIX = "PENSTOCK_RUN_"
+OFF = {"PENSTOCK_RUN": "0"}
 PARAMETERS = re.compile(r"[a-z_]+=[^=,:;\s]+(,[a-z_]+=[^=,:;\s]+)*")
 
 
@@ -82,7 +83,7 @@ def folder_in(place: Path) -> "tempfile.TemporaryDirectory[str]":
 
 
 def without() -> dict[str, str]:
-    """Our environment for a run without the library; programs that are linked with it leave all calls alone."""
+    """Our environment for a run without the library; in programs that are linked with it, it does nothing."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     preloaded = [one for one in re.split(r"[\s:]+", kept.pop("LD_PRELOAD", "")) if one and Path(one).name != NAME]
-    return kept | ({"LD_PRELOAD": ":".join(preloaded)} if preloaded else {}) | {f"{PREFIX}PLAN": "none"}
+    return kept | ({"LD_PRELOAD": ":".join(preloaded)} if preloaded else {}) | OFF

@@ -10,7 +10,7 @@ from penstock.base.printable import printable
 from penstock.measure.unmodified.report import File, Passed, Report
 
 MOST_FILES = 12
-WHY = {"memory": "full memory"}  # what moves writes, where it is no function
+OPEN = "MPI_File_open"  # passed through: all calls of that opening are
 
 
 def lines(report: Report) -> list[str]:
@@ -46,8 +46,12 @@ def headline(report: Report) -> str:
 
 def became(files: Sequence[File]) -> str:
     """What calls became which; or that nothing, or nothing else, was done."""
-    asked, through = list(_asked(files)), sum(one.count for file in files for one in file.passed.values())
-    aside = f"{words.count(through, 'call was', 'calls were')} passed through to the MPI library" if through else ""
+    asked = list(_asked(files))
+    left = sum(OPEN in file.passed for file in files)
+    through = sum(one.count for file in files for name, one in file.passed.items() if name != OPEN)
+    asides = [f"{words.count(left, 'file was', 'files were')} left to the MPI library"] if left else []
+    asides += [f"{words.count(through, 'call was', 'calls were')} passed through to the MPI library"] if through else []
+    aside = " and ".join(asides)
     if not files:
         return "MPI-IO was not used"
     if not asked:
@@ -83,7 +87,7 @@ def block(file: File) -> Iterator[tuple[str, str]]:
     if made:
         yield "made", _joined(made)
     if file.moves.count:
-        why = ", ".join(f"{times:,} by {WHY.get(reason, reason)}" for reason, times in file.moves.why.items())
+        why = ", ".join(f"{times:,} x {reason}" for reason, times in file.moves.why.items())
         yield "moved", f"{_times(file.moves.count)}{f' ({why})' if why else ''}; {words.seconds(file.moves.seconds)}"
     if kept := file.kept.calls:
         yield (
