@@ -7,12 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import slurm_cluster
 from conftest import BUILD, INTERRUPTIBLE, ROOT, run_penstock
 from penstock.base import launch
 from penstock.base.errors import UserError
@@ -201,7 +203,7 @@ def test_errors_come_first() -> None:
     assert lines[0].startswith("1 error, see below; 21 files: ")
     assert lines[2].startswith("  /bad: ")
     assert "    error: MPI_File_sync: /bad: No space left on device" in lines
-    assert "  and 9 files more (--report json has all)" in lines
+    assert "  and 15 files more (--report json has all)" in lines
 
 
 def test_names_give_the_terminal_no_orders() -> None:
@@ -526,3 +528,58 @@ def test_a_program_of_another_mpi_is_passed_through_and_told(tmp_path: Path) -> 
     told = json.loads((tmp_path / "r.json").read_text())
     assert not told["reports"]
     assert [one for one in told["notes"] if "MPI is not openmpi" in one]
+
+
+FIELDS = ROOT / "examples" / "unmodified" / "fields.c"
+
+
+@pytest.fixture
+def fields(tmp_path: Path) -> list[str]:
+    """The program of the guide, linked with what the test names."""
+    if not (BUILD / "lib" / NAME).is_file():
+        pytest.skip(f"build/lib has no {NAME}")
+    if (compiler := shutil.which("h5pcc.openmpi")) is None or shutil.which("h5diff") is None:
+        pytest.skip("no h5pcc.openmpi or no h5diff")
+    return [compiler, "-O1", str(FIELDS), "-o", "fields"]
+
+
+def test_parallel_hdf5_leaves_the_same_datasets(fields: list[str], tmp_path: Path) -> None:
+    subprocess.run(fields, cwd=tmp_path, check=True)
+    command = [*launch.mpiexec(launch.Mpi.openmpi, 3), "./fields", "1"]
+    subprocess.run(command, cwd=tmp_path, env=launch.environment(), check=True, capture_output=True)
+    (tmp_path / "step_000.h5").rename(tmp_path / "without.h5")
+    done = ran(tmp_path, "--", *command)
+    assert (done.returncode, done.stdout) == (0, "wrote 1 steps of 100 fields\n"), done.stderr
+    assert "100 collective writes of 128 KiB a rank" in done.stderr
+    compared = ["h5diff", "-c", "without.h5", "step_000.h5"]
+    assert subprocess.run(compared, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == ""
+
+
+def test_a_linked_program_needs_no_command(fields: list[str], tmp_path: Path) -> None:
+    libraries = BUILD / "lib"
+    linked = ["-Wl,--no-as-needed", f"-L{libraries}", "-lpenstock_mpiio", f"-Wl,-rpath,{libraries}"]
+    subprocess.run([*fields, *linked], cwd=tmp_path, check=True)
+    command = [*launch.mpiexec(launch.Mpi.openmpi, 3), "./fields", "1"]
+    for more, reports in (({}, 1), ({"PENSTOCK_RUN": "0"}, 0)):
+        folder = tmp_path / f"reports-{reports}"
+        folder.mkdir()
+        given = launch.environment() | {"PENSTOCK_RUN_REPORT": str(folder)} | more
+        subprocess.run(command, cwd=tmp_path, env=given, check=True, capture_output=True)
+        found, notes = read_reports(folder)
+        assert (len(found), notes) == (reports, [])
+        assert all(one.files[0].kept.calls == 300 for one in found)
+
+
+def test_a_job_of_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not (BUILD / "lib" / NAME).is_file() or shutil.which("mpicc.openmpi") is None:
+        pytest.skip(f"no build/lib/{NAME}, or no mpicc.openmpi")
+    if (lost := slurm_cluster.missing()) is not None:
+        pytest.skip(lost)
+    (tmp_path / "variables.c").write_text(VARIABLES)
+    subprocess.run(["mpicc.openmpi", "-o", "variables", "variables.c"], cwd=tmp_path, check=True)  # noqa: S607
+    with tempfile.TemporaryDirectory() as folder, slurm_cluster.cluster(Path(folder), nodes=2) as environment:
+        words = ["run", "--report", "json", "-o", "r.json", "--"]
+        words += ["srun", "--mpi=pmix", "-N", "2", "-n", "4", "./variables", "file.bin"]
+        done = run_penstock(*words, cwd=tmp_path, bin_folder=BUILD / "bin", environment=environment)
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 4), done.stderr
+    assert reported(tmp_path).files[0].kept.calls == 200

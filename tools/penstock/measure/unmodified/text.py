@@ -9,7 +9,7 @@ from penstock.base import words
 from penstock.base.printable import printable
 from penstock.measure.unmodified.report import File, Passed, Report
 
-MOST_FILES = 12
+MOST_FILES = 6
 OPEN = "MPI_File_open"  # passed through: all calls of that opening are
 
 
