@@ -367,7 +367,7 @@ def test_a_library_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [
-        ("true", 0, "no MPI-IO call was taken over: the program makes none, is linked statically, or its launcher"),
+        ("true", 0, "no MPI-IO call was taken over: the program uses no MPI, is linked statically, or its"),
         ("kill -9 $$", 137, "ended before MPI_Finalize; writes that were kept back are lost (--defer none keeps none)"),
         ("exit 3", 3, "there is no report: the program ended before MPI_Finalize"),
         ("rm -r $PENSTOCK_RUN_REPORT", 0, "the report could not be written: "),

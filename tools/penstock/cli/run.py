@@ -129,8 +129,8 @@ def _take(ran: _Ran, folder: Path, status: int) -> None:
         return
     if status == 0:
         why = (
-            "no MPI-IO call was taken over: the program makes none, is linked statically, or its launcher did not pass "
-            "the environment on"
+            "no MPI-IO call was taken over: the program uses no MPI, is linked statically, or its launcher did not "
+            "pass the environment on"
         )
         try:
             (folder / _PROBE).write_bytes(bytes(1 << 14))

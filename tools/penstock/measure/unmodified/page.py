@@ -14,13 +14,14 @@ from penstock.measure.unmodified.report import File, Report
 
 def page(reports: Sequence[Report], notes: Sequence[str], comparison: compare.Comparison | None) -> str:
     """NOTES are what else there is to say."""
-    first = next(iter(reports), None)
+    program = next((one.program.split()[0] for one in reports if one.program.split()), "a program")
+    name = printable(Path(program).name)
     return render(
         "penstock.measure.unmodified",
         "page.html",
         {},
         program="penstock run",
-        title=f"What became of the MPI-IO of {Path(first.program).name}" if first else "MPI-IO of a program",
+        title=f"What became of the MPI-IO of {name}",
         jobs=[_job(number, one) for number, one in enumerate(reports)],
         notes=[printable(one) for one in notes],
         verdict=[] if comparison is None else [one.strip() for one in compare.verdict(comparison)],
@@ -39,7 +40,12 @@ def _job(number: int, report: Report) -> dict[str, Any]:
         "warnings": [printable(one) for one in report.warnings],
         "passed": [printable(one) for one in text.passed(report.passed)],
         "files": [
-            (printable(text.title(one)), [(label, printable(said)) for label, said in text.block(one)]) for one in shown
+            (
+                printable(text.shown_path(one.path)),
+                printable(text.how(one)),
+                [(label, printable(said)) for label, said in text.block(one)],
+            )
+            for one in shown
         ],
         "hidden": len(report.files) - len(shown),
         "plots": [_calls(number, drawn)] if drawn else [],

@@ -18,7 +18,7 @@ def lines(report: Report) -> list[str]:
     told = [headline(report), f"  {about(report)}"]
     shown = shown_files(report)
     for one in shown:
-        told.append(f"  {title(one)}")
+        told.append(f"  {shown_path(one.path)}: {how(one)}")
         told += [f"    {label}: {text}" for label, text in block(one)]
     if len(report.files) > len(shown):
         more = words.count(len(report.files) - len(shown), "file", "files")
@@ -62,19 +62,20 @@ def became(files: Sequence[File]) -> str:
 
 def about(report: Report) -> str:
     """The job, and how it was asked to be done."""
-    how = "nothing is kept back" if report.defer == "none" else f"{report.defer or 'no'} writes are kept back"
+    kept = "nothing is kept back" if report.defer == "none" else f"{report.defer or 'no'} writes are kept back"
     if report.defer != "none" and report.memory_bytes:
-        how += f", at most {words.size(report.memory_bytes)} of each rank"
+        kept += f", at most {words.size(report.memory_bytes)} of each rank"
     ranks = words.count(report.ranks, "rank", "ranks")
-    return f"{report.program}, {ranks}, {report.mpi or 'an unknown MPI'}; plan {report.plan or 'auto'}; {how}"
+    return f"{report.program}, {ranks}, {report.mpi or 'an unknown MPI'}; plan {report.plan or 'auto'}; {kept}"
 
 
-def title(file: File) -> str:
-    how = f"{file.plan or 'no plan'}{f' ({file.reason})' if file.reason else ''}"
+def how(file: File) -> str:
+    """By which plan FILE was written or read, and how long that took."""
+    plan = f"{file.plan or 'no plan'}{f' ({file.reason})' if file.reason else ''}"
     times = "once" if file.opened == 1 else f"{file.opened:,} times"
     ranks = words.count(file.ranks, "rank", "ranks")
     took = f"; {words.seconds(file.seconds_mean)} of the mean rank" if file.seconds_mean > 0 else ""
-    return f"{shown_path(file.path)}: {how}; opened {times} by {ranks}{took}"
+    return f"{plan}; opened {times} by {ranks}{took}"
 
 
 def block(file: File) -> Iterator[tuple[str, str]]:
