@@ -397,6 +397,8 @@ def test_time_in_the_views_of_hdf5_has_a_name() -> None:
     (large,) = (one for one in diagnose(hdf5_collective(64 * MIB, 0.5)).findings if one.rule == "M6")
     assert large.saved_seconds == pytest.approx(0.5 * 2 * 19.5)  # without the accesses themselves
     assert "INDEPENDENT" in large.remedies["library"]
+    assert "writes that are kept back" in first.remedies[UNCHANGED]
+    assert "writes that are kept back" not in large.remedies[UNCHANGED]
     # Who waits before the first view alone waits for a late rank.
     assert "M6" not in known.severities(hdf5_collective(64 * MIB, 19.9))
     (logged,) = (one for one in diagnose(hdf5_collective(64 * MIB, 0, False)).findings if one.rule == "M6")

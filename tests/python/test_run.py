@@ -583,3 +583,31 @@ def test_a_job_of_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         done = run_penstock(*words, cwd=tmp_path, bin_folder=BUILD / "bin", environment=environment)
     assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 4), done.stderr
     assert reported(tmp_path).files[0].kept.calls == 200
+
+
+# An agent of Open MPI's that starts daemons on "other hosts": with another name, and nothing of our environment.
+AGENT = """#!/bin/bash
+name=$1
+shift
+exec env -i PATH="$PATH" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \\
+  unshare --uts bash -c "hostname $name; $*"
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["-x", "MINE=1"]], ids=["list", "x"])
+def test_ranks_on_other_hosts_get_the_library_too(fields: list[str], tmp_path: Path, more: list[str]) -> None:
+    if shutil.which("unshare") is None or os.geteuid() != 0:
+        pytest.skip("other host names need unshare and root")
+    subprocess.run(fields, cwd=tmp_path, check=True)
+    (tmp_path / "agent").write_text(AGENT)
+    (tmp_path / "agent").chmod(0o755)
+    settings = {"plm_rsh_agent": str(tmp_path / "agent"), "plm_rsh_no_tree_spawn": "1", "btl": "tcp,self"}
+    settings |= {"btl_tcp_if_include": "lo", "oob_tcp_if_include": "lo"}
+    words = [word for name, value in settings.items() for word in ("--mca", name, value)]
+    tell = "echo $(hostname) ${LD_PRELOAD##*/} $PENSTOCK_RUN_DEFER; exec ./fields 1"
+    command = ["mpiexec.openmpi", *more, *words, "-H", "s0:2,s1:2", "bash", "-c", tell]
+    done = ran(tmp_path, "--defer", "collective", "--", *command)
+    told = sorted(done.stdout.splitlines())
+    expected = sorted([f"s{number} {NAME} collective" for number in (0, 0, 1, 1)] + ["wrote 1 steps of 100 fields"])
+    assert (done.returncode, told) == (0, expected), done.stderr
+    assert "./fields 1, 4 ranks" in done.stderr
