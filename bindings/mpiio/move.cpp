@@ -19,7 +19,9 @@ namespace {
 constexpr int64_t most_calls = 4096;        // kept at once
 constexpr int64_t most_distance = 16;       // between calls that ask
 constexpr int64_t worth_keeping = 4 << 20;  // larger calls move at once: their copy would cost more than it saves
-constexpr int64_t long_run = 1 << 20;       // ranks with such runs write them by themselves
+constexpr int64_t long_run = 1 << 20;       // ranks with such runs move them by themselves
+constexpr int64_t few_runs = 16;            // so do ranks with so few,
+constexpr int64_t few_bytes = 256 << 10;    // and no more bytes: to arrange an exchange would take longer
 
 // Waits for late ranks as long as MPI does.
 Status max_over_ranks(const File& file, std::span<int64_t> words) {
@@ -30,26 +32,28 @@ Status max_over_ranks(const File& file, std::span<int64_t> words) {
 
 // What the maxima over all ranks tell about an access.
 struct Shape {
-  int64_t bytes = 0;              // of the rank that has most
-  int64_t minus_run = INT64_MIN;  // the mean run of the rank where it is shortest, negative
-  int64_t size = 0;               // of the file
+  int64_t bytes = 0;               // of the rank that has most
+  int64_t minus_run = -INT64_MAX;  // the mean run of the rank where it is shortest, negative
+  int64_t runs = 0;                // of the rank that has most
+  int64_t size = 0;                // of the file
   int64_t failed = 0;
   void add(std::span<const Run> runs) {
     const int64_t sum = bytes_of(runs);
     bytes += sum;
+    this->runs += std::ssize(runs);
     if (!runs.empty()) minus_run = std::max(minus_run, -(sum / std::ssize(runs)));
   }
-  bool long_runs() const { return minus_run != INT64_MIN && -minus_run >= long_run; }
+  bool is_easy() const { return -minus_run >= long_run || (runs <= few_runs && bytes <= few_bytes); }
 };
 constexpr size_t shape_words = sizeof(Shape) / sizeof(int64_t);
 
 void append(std::vector<int64_t>& words, const Shape& shape) {
-  words.insert(words.end(), {shape.bytes, shape.minus_run, shape.size, shape.failed});
+  words.insert(words.end(), {shape.bytes, shape.minus_run, shape.runs, shape.size, shape.failed});
 }
-Shape shape_of(std::span<const int64_t> words) { return {words[0], words[1], words[2], words[3]}; }
+Shape shape_of(std::span<const int64_t> words) { return {words[0], words[1], words[2], words[3], words[4]}; }
 
 bool is_alone(const File& file, const Shape& shape) {
-  return file.automatic ? shape.long_runs() || file.comm->size() == 1 : file.plan.transport == "independent";
+  return file.automatic ? shape.is_easy() || file.comm->size() == 1 : file.plan.transport == "independent";
 }
 
 // Moves RUNS of all ranks, which end before byte END; the same status on all.
