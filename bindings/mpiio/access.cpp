@@ -41,10 +41,11 @@ Status check(const File& file, const Access& access) {
 Status perform(File& file, const Access& access, int64_t& bytes) {
   bytes = 0;
   Status status = check(file, access);
+  if (status.ok()) status = settle_others(file);
   std::vector<Run> runs;
   if (status.ok()) {
     Buffer buffer{static_cast<std::byte*>(access.memory), access.count, flat(access.type)};
-    if (!buffer.type->known)
+    if (!buffer.type->known || !file.view.known())
       status = {Code::unsupported, fmt::format("{}: a datatype of an unknown kind; use --plan none", access.call)};
     int64_t at = access.offset;
     if (access.where == Where::pointer) {
@@ -63,11 +64,12 @@ Status perform(File& file, const Access& access, int64_t& bytes) {
   if (access.together) {  // also with a wrong argument: others wait
     file.caller = std::this_thread::get_id();
     if (writes) {
-      moved = write_together(file, std::move(runs));
+      moved = guarded([&] { return write_together(file, std::move(runs)); });
     } else {
-      auto read = read_together(file, std::move(runs));
-      bytes = read.ok() ? *read : 0;
-      moved = read.status();
+      moved = guarded([&]() -> Status {
+        PENSTOCK_ASSIGN(bytes, read_together(file, std::move(runs)));
+        return {};
+      });
     }
   } else if (status.ok()) {
     if (writes) {

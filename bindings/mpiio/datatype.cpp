@@ -34,19 +34,11 @@ class Runs {
 // What made a type.
 struct Contents {
   int combiner = 0;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
+  std::vector<int64_t> integers;
+  std::vector<int64_t> addresses;
   std::vector<MPI_Datatype> types;
 
-  explicit Contents(MPI_Datatype type) {
-    int ints = 0, aints = 0, kinds = 0;
-    MPI_Type_get_envelope(type, &ints, &aints, &kinds, &combiner);
-    if (combiner == MPI_COMBINER_NAMED) return;
-    integers.resize(static_cast<size_t>(ints));
-    addresses.resize(static_cast<size_t>(aints));
-    types.resize(static_cast<size_t>(kinds));
-    MPI_Type_get_contents(type, ints, aints, kinds, integers.data(), addresses.data(), types.data());
-  }
+  explicit Contents(MPI_Datatype type);
   ~Contents() {
     for (MPI_Datatype& type : types)
       if (!is_predefined(type)) MPI_Type_free(&type);
@@ -55,12 +47,83 @@ struct Contents {
   Contents& operator=(const Contents&) = delete;
 
   static bool is_predefined(MPI_Datatype type) {
-    int ints = 0, aints = 0, kinds = 0, combiner = 0;
-    MPI_Type_get_envelope(type, &ints, &aints, &kinds, &combiner);
+    const int combiner = sizes_of(type).combiner;
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
   }
+
+ private:
+  struct Sizes {
+    MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
+    int combiner = 0;
+  };
+  static Sizes sizes_of(MPI_Datatype type);
 };
+
+#if MPI_VERSION >= 4
+Contents::Sizes Contents::sizes_of(MPI_Datatype type) {
+  Sizes sizes;
+  MPI_Type_get_envelope_c(type, &sizes.integers, &sizes.addresses, &sizes.counts, &sizes.types, &sizes.combiner);
+  return sizes;
+}
+
+// Of a type that was made with counts of 64 bits, all numbers are counts, but an array's rank, order and distributions.
+// They are put where the same constructor with int has them.
+Contents::Contents(MPI_Datatype type) {
+  const Sizes sizes = sizes_of(type);
+  combiner = sizes.combiner;
+  if (combiner == MPI_COMBINER_NAMED) return;
+  std::vector<int> ints(static_cast<size_t>(sizes.integers));
+  std::vector<MPI_Aint> places(static_cast<size_t>(sizes.addresses));
+  std::vector<MPI_Count> counts(static_cast<size_t>(sizes.counts));
+  types.resize(static_cast<size_t>(sizes.types));
+  MPI_Type_get_contents_c(type, sizes.integers, sizes.addresses, sizes.counts, sizes.types, ints.data(), places.data(),
+                          counts.data(), types.data());
+  integers.assign(ints.begin(), ints.end());
+  addresses.assign(places.begin(), places.end());
+  if (counts.empty()) return;
+  const auto n = static_cast<ptrdiff_t>(counts[0]);
+  const auto begin = counts.begin(), end = counts.end();
+  switch (combiner) {
+    case MPI_COMBINER_HVECTOR:
+      integers.assign(begin, begin + 2);
+      addresses.assign(begin + 2, end);
+      break;
+    case MPI_COMBINER_HINDEXED:
+    case MPI_COMBINER_STRUCT:
+      integers.assign(begin, begin + 1 + n);
+      addresses.assign(begin + 1 + n, end);
+      break;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      integers.assign(begin, begin + 2);
+      addresses.assign(begin + 2, end);
+      break;
+    case MPI_COMBINER_RESIZED: addresses.assign(begin, end); break;
+    case MPI_COMBINER_SUBARRAY: integers.insert(integers.begin() + 1, begin, end); break;  // rank, order
+    case MPI_COMBINER_DARRAY: integers.insert(integers.begin() + 3, begin, end); break;  // size, rank, dimensions, ...
+    default: integers.assign(begin, end);
+  }
+}
+#else
+Contents::Sizes Contents::sizes_of(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return {integers, addresses, 0, types, combiner};
+}
+
+Contents::Contents(MPI_Datatype type) {
+  const Sizes sizes = sizes_of(type);
+  combiner = sizes.combiner;
+  if (combiner == MPI_COMBINER_NAMED) return;
+  std::vector<int> ints(static_cast<size_t>(sizes.integers));
+  std::vector<MPI_Aint> places(static_cast<size_t>(sizes.addresses));
+  types.resize(static_cast<size_t>(sizes.types));
+  MPI_Type_get_contents(type, static_cast<int>(ints.size()), static_cast<int>(places.size()),
+                        static_cast<int>(types.size()), ints.data(), places.data(), types.data());
+  integers.assign(ints.begin(), ints.end());
+  addresses.assign(places.begin(), places.end());
+}
+#endif
 
 void add_named(MPI_Datatype type, int64_t size, Runs& runs) {
   const auto pair = [&](int64_t first, int64_t second_at) {
@@ -96,7 +159,8 @@ struct Indices {
 };
 
 // Those of process AT of PROCESSES, of an array dimension of GLOBAL elements.
-std::vector<Indices> distributed(int distribution, int argument, int64_t global, int64_t processes, int64_t at) {
+std::vector<Indices> distributed(int64_t distribution, int64_t argument, int64_t global, int64_t processes,
+                                 int64_t at) {
   if (distribution == MPI_DISTRIBUTE_NONE) return {{0, global}};
   int64_t block = argument;
   if (argument == MPI_DISTRIBUTE_DFLT_DARG)
@@ -127,7 +191,7 @@ void add_array(const std::vector<int64_t>& shape, const std::vector<std::vector<
 
 void add_subarray(const Contents& made, const Flat& element, Runs& runs) {
   const auto rank = static_cast<size_t>(made.integers[0]);
-  const int* shape = &made.integers[1];
+  const int64_t* const shape = &made.integers[1];
   const bool fortran = made.integers[1 + 3 * rank] == MPI_ORDER_FORTRAN;
   std::vector<int64_t> extents;
   std::vector<std::vector<Indices>> of;
@@ -140,14 +204,15 @@ void add_subarray(const Contents& made, const Flat& element, Runs& runs) {
 }
 
 void add_darray(const Contents& made, const Flat& element, Runs& runs) {
-  const int process = made.integers[1];
+  const int64_t process = made.integers[1];
   const auto rank = static_cast<size_t>(made.integers[2]);
-  const int* const shape = &made.integers[3];
-  const int *const distributions = shape + rank, *const arguments = shape + 2 * rank, *const grid = shape + 3 * rank;
+  const int64_t* const shape = &made.integers[3];
+  const int64_t *const distributions = shape + rank, *const arguments = shape + 2 * rank,
+                       *const grid = shape + 3 * rank;
   const bool fortran = shape[4 * rank] == MPI_ORDER_FORTRAN;
-  std::vector<int> at(rank);  // in the grid of processes, which is in row-major order
+  std::vector<int64_t> at(rank);  // in the grid of processes, which is in row-major order
   for (size_t d = rank, left = static_cast<size_t>(process); d-- > 0; left /= static_cast<size_t>(grid[d]))
-    at[d] = static_cast<int>(left % static_cast<size_t>(grid[d]));
+    at[d] = static_cast<int64_t>(left % static_cast<size_t>(grid[d]));
   std::vector<int64_t> extents;
   std::vector<std::vector<Indices>> of;
   for (size_t i = 0; i < rank; ++i) {
@@ -169,7 +234,7 @@ void add_type(MPI_Datatype type, Runs& runs) {
   if (size == 0) return;
   const auto& ints = made.integers;
   const auto& aints = made.addresses;
-  const auto count = [&](size_t at) { return static_cast<int64_t>(ints[at]); };
+  const auto count = [&](size_t at) { return ints[at]; };
   const auto inner = [&](size_t at = 0) { return flat(made.types[at]); };
   switch (made.combiner) {
     case MPI_COMBINER_NAMED: return add_named(type, size, runs);
@@ -255,6 +320,8 @@ int key() {
 
 std::shared_ptr<const Flat> flat(MPI_Datatype type) {
   if (Contents::is_predefined(type)) return flatten(type);
+  static std::recursive_mutex mutex;  // a type's parts are looked at meanwhile
+  const std::lock_guard lock(mutex);
   void* value = nullptr;
   int found = 0;
   MPI_Type_get_attr(type, key(), static_cast<void*>(&value), &found);

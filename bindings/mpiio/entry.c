@@ -101,6 +101,11 @@ static void start(void) {
   if (some && has_our_mpi()) {
     void *library = worker();
     function const *(*take)(function const *) = 0;
+    /* Other MPI libraries have the same names for other things. */
+    if (library != 0 && dlsym(library, "PMPI_File_get_amode") != original("PMPI_File_get_amode")) {
+      say_other_mpi();
+      library = 0;
+    }
     if (library != 0) *(void **)&take = dlsym(library, "penstock_mpiio_take");
     if (take != 0) ours = take(originals);
   } else if (some) {

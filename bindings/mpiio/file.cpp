@@ -1,9 +1,14 @@
 // File: the table of open files, and what one rank does alone.
 #include "bindings/mpiio/file.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "core/commit/captured.hpp"
 #include "core/transport/transport.hpp"
@@ -11,7 +16,7 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr int64_t arena_block = 4 << 20;
+constexpr int64_t arena_block = 1 << 20;
 constexpr int64_t gather = 1 << 20;      // runs that follow each other in the file are written together up to this
 constexpr int64_t sieve = 4 << 20;       // reads of runs that are near each other
 constexpr int64_t sieve_gap = 16 << 10;  // near enough
@@ -83,6 +88,19 @@ bool meets(const Kept::Call& call, std::span<const Run> runs) {
   return false;
 }
 
+// RUNS were written at once.
+void note_immediate(Kept& kept, std::span<const Run> runs) {
+  if (kept.calls.empty()) return;
+  const auto after = static_cast<int32_t>(kept.calls.size());
+  for (const Run& run : runs) {
+    Kept::Immediate* const last = kept.immediate.empty() ? nullptr : &kept.immediate.back();
+    if (last != nullptr && last->after == after && last->offset + last->length == run.offset)
+      last->length += run.length;
+    else
+      kept.immediate.push_back({run.offset, run.length, after});
+  }
+}
+
 bool meets_kept(const File& file, std::span<const Run> runs) {
   const Hull hull = hull_of(runs);
   return std::ranges::any_of(file.kept.calls,
@@ -91,24 +109,29 @@ bool meets_kept(const File& file, std::span<const Run> runs) {
 
 }  // namespace
 
+namespace {
+std::atomic<int64_t> arenas = 0;
+}
+
+int64_t Arena::in_process() { return arenas; }
+
 std::byte* Arena::take(int64_t bytes) {
   if (blocks_.empty() || free_ < bytes) {
     const int64_t size = std::max(bytes, arena_block);
     auto memory = captured_memory(size);
     if (memory == nullptr) return nullptr;
     blocks_.push_back({std::move(memory), size});
+    arenas += size;
     free_ = size;
   }
   std::byte* const at = blocks_.back().memory.get() + (blocks_.back().bytes - free_);
   free_ -= bytes;
-  used_ += bytes;
   return at;
 }
 
 void Arena::clear() {
-  if (blocks_.size() > 1) blocks_.resize(1);
-  free_ = blocks_.empty() ? 0 : blocks_[0].bytes;
-  used_ = 0;
+  for (; !blocks_.empty(); blocks_.pop_back()) arenas -= blocks_.back().bytes;
+  free_ = 0;
 }
 
 std::shared_ptr<File> find(MPI_File handle) {
@@ -132,16 +155,31 @@ std::vector<std::shared_ptr<File>> open_files() {
   return table().files;
 }
 
+std::vector<std::shared_ptr<File>> others(const File& file) {
+  std::vector<std::shared_ptr<File>> found;
+  const std::lock_guard lock(table().mutex);
+  for (const auto& other : table().files)
+    if (other.get() != &file && other->inode == file.inode) found.push_back(other);
+  return found;
+}
+
+std::string path_now(File& file) {
+  const auto stat = file.statistics->storage->stat(file.path);
+  if (stat.ok() && stat->inode == file.inode) return file.path;
+  return fmt::format("/proc/self/fd/{}", file.held.get());
+}
+
 Result<StorageFile*> storage_file(File& file) {
   if (!file.storage_file) {
-    PENSTOCK_ASSIGN(file.storage_file, file.statistics->storage->open(file.path, Io::buffered, file.writable()));
+    PENSTOCK_ASSIGN(file.storage_file, file.statistics->storage->open(path_now(file), Io::buffered, file.writable()));
   }
   return file.storage_file.get();
 }
 
 Result<int64_t> size_of(File& file) {
-  PENSTOCK_ASSIGN(const FileStat stat, file.statistics->storage->stat(file.path));
-  return stat.bytes;
+  struct stat info{};
+  if (::fstat(file.held.get(), &info) != 0) return Status::from_errno(errno, "'" + file.path + "': its size");
+  return info.st_size;
 }
 
 Status write_alone(File& file, std::span<const Run> runs) {
@@ -149,9 +187,11 @@ Status write_alone(File& file, std::span<const Run> runs) {
   if (meets_kept(file, runs)) PENSTOCK_TRY(settle(file));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
   PENSTOCK_TRY(write_runs(*storage, runs));
-  if (file.kept.calls.empty()) return {};
-  for (const Run& run : runs)
-    file.kept.immediate.push_back({run.offset, run.length, static_cast<int32_t>(file.kept.calls.size())});
+  note_immediate(file.kept, runs);
+  for (const auto& other : others(file)) {
+    const std::unique_lock lock(other->busy, std::try_to_lock);
+    if (lock.owns_lock()) note_immediate(other->kept, runs);
+  }
   return {};
 }
 
@@ -173,18 +213,31 @@ Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
 
 Status settle(File& file) {
   std::vector<Run> all;
-  for (size_t c = 0; c < file.kept.calls.size(); ++c) {
-    Kept::Call& call = file.kept.calls[c];
-    all.insert(all.end(), call.runs.begin(), call.runs.end());
-    call = {};
-  }
+  for (const Kept::Call& call : file.kept.calls) all.insert(all.end(), call.runs.begin(), call.runs.end());
   if (all.empty()) return {};
   all = without_overlaps(std::move(all));
-  PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
-  const Status written = write_runs(*storage, all);
+  Status written;
+  if (auto storage = storage_file(file); storage.ok())
+    written = write_runs(**storage, all);
+  else
+    written = storage.status();
+  if (!written.ok()) {  // it is tried again when all move; and all learn of it
+    if (file.kept.failed.ok()) file.kept.failed = written;
+    return written;
+  }
   for (const Run& run : all) file.kept.immediate.push_back({run.offset, run.length, run.call});
+  for (Kept::Call& call : file.kept.calls) call = {};
   file.kept.arena.clear();
-  return written;
+  file.kept.bytes = 0;
+  return {};
+}
+
+Status settle_others(File& file) {
+  for (const auto& other : others(file)) {
+    const std::unique_lock lock(other->busy, std::try_to_lock);
+    if (lock.owns_lock()) PENSTOCK_TRY(settle(*other));
+  }
+  return {};
 }
 
 int64_t kept_end(const File& file) {

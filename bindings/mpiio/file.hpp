@@ -14,6 +14,7 @@
 
 #include "bindings/mpiio/runs.hpp"
 #include "bindings/mpiio/statistics.hpp"
+#include "core/base/file_descriptor.hpp"
 #include "core/plan/plan.hpp"
 #include "core/storage/storage.hpp"
 
@@ -22,18 +23,29 @@ namespace penstock::mpiio {
 // Copies of data, in blocks that are used again.
 class Arena {
  public:
+  Arena() = default;
+  ~Arena() { clear(); }
+  Arena(Arena&& other) noexcept { swap(other); }
+  Arena& operator=(Arena&& other) noexcept {
+    swap(other);
+    return *this;
+  }
   std::byte* take(int64_t bytes);  // null if there is no memory
-  int64_t used() const { return used_; }
-  void clear();  // keeps one block
+  void clear();
+  static int64_t in_process();  // bytes of the blocks of all arenas
 
  private:
   struct Block {
     std::shared_ptr<std::byte[]> memory;
     int64_t bytes = 0;
   };
+  void swap(Arena& other) {
+    std::swap(blocks_, other.blocks_);
+    std::swap(free_, other.free_);
+  }
+
   std::vector<Block> blocks_;
   int64_t free_ = 0;  // of the last block
-  int64_t used_ = 0;
 };
 
 // Collective writes that were not moved yet. Their number is the same on all ranks.
@@ -50,8 +62,9 @@ struct Kept {
   std::vector<Call> calls;
   std::vector<Immediate> immediate;
   Arena arena;
-  double since = 0;  // the first one
-  Status failed;     // of this rank, in a call whose data it wrote at once
+  int64_t bytes = 0;  // of the data and of what describes it
+  double since = 0;   // the first one
+  Status failed;      // of this rank, in a call whose data it wrote at once
 };
 
 // When the ranks next ask each other whether memory is full; the same on all ranks.
@@ -69,6 +82,8 @@ struct File {
   Communicator comm;
   MPI_Comm native = MPI_COMM_NULL;  // of COMM
   std::shared_ptr<Statistics> statistics;
+  FileDescriptor held;  // the file itself, whatever its name is by now
+  uint64_t inode = 0;
   StorageFilePtr storage_file;
 
   View view;
@@ -78,6 +93,7 @@ struct File {
   int views = 0;            // set so far
   bool atomic = false;
 
+  bool is_sole = false;  // all ranks of the program have opened it, once: nobody else writes to it at the same time
   bool keeps_back = true;
   Plan plan;              // with a transport
   bool automatic = true;  // nobody named it
@@ -86,6 +102,7 @@ struct File {
   Status failed;             // of a movement in a call that could not say so
   int64_t split_bytes = -1;  // moved by the split collective call in progress; -1: none, or MPI's
   std::thread::id caller;    // of the last collective call
+  bool in_world = false;     // its ranks are all in MPI_COMM_WORLD
   std::mutex busy;
 
   bool writable() const { return (amode & MPI_MODE_RDONLY) == 0; }
@@ -105,6 +122,10 @@ void forget(MPI_File handle);
 // In the order in which they were opened.
 std::vector<std::shared_ptr<File>> open_files();
 
+// Local. What is open by other handles of the same file, on this rank.
+std::vector<std::shared_ptr<File>> others(const File& file);
+// Local. A path that leads to the open file: its own, or another if it was renamed or removed.
+std::string path_now(File& file);
 // Local. The open file; opened at its first use.
 Result<StorageFile*> storage_file(File& file);
 // Local. The file's size now.
@@ -117,6 +138,8 @@ Status write_alone(File& file, std::span<const Run> runs);
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
 // Writes this rank's share of what is kept back. The ranks still move the rest together.
 Status settle(File& file);
+// The same of the other handles of the file: what this rank does next comes after it.
+Status settle_others(File& file);
 // The end of this rank's share of what is kept back.
 int64_t kept_end(const File& file);
 

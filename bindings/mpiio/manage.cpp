@@ -1,4 +1,5 @@
 // Manage: MPI's functions on files that do not read or write, and those of the program's start and end.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -39,8 +40,11 @@ int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
 // The path of a name with MPI-IO's prefix for a file system: "ufs:out.h5".
 std::string path_of(std::string_view name) {
   for (const std::string_view prefix : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "testfs:"})
-    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-  return std::filesystem::absolute(std::filesystem::path(name)).lexically_normal().string();
+    if (name.starts_with(prefix)) {
+      name.remove_prefix(prefix.size());
+      break;
+    }
+  return std::filesystem::absolute(std::filesystem::path(name)).string();
 }
 
 // Why a file opened like this is left to MPI; "" if it is not.
@@ -91,6 +95,45 @@ Plan plan_of(const std::string& text, const Hints& hints, std::map<std::string, 
   return plan.ok() ? *std::move(plan) : *parse_plan("two_phase:durability=none", "raw", vocabulary());
 }
 
+// Whether all ranks of FILE are in COMM.
+bool has_ranks_of(MPI_Comm comm, const File& file) {
+  int inter = 1;
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter != 0) return false;
+  MPI_Group outer = MPI_GROUP_NULL, inner = MPI_GROUP_NULL, both = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &outer);
+  MPI_Comm_group(file.native, &inner);
+  MPI_Group_intersection(outer, inner, &both);
+  int common = 0;
+  MPI_Group_size(both, &common);
+  for (MPI_Group* group : {&outer, &inner, &both}) MPI_Group_free(group);
+  return common == file.comm->size();
+}
+
+// What this rank knows of a file that was just opened.
+struct Opening {
+  std::string left;  // why it is left to MPI; "" if it need not be
+  std::map<std::string, std::string> hints;
+};
+
+// Local.
+Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
+  const std::string& plan = run_settings().plan_for(file.path);
+  file.automatic = plan == "auto";
+  file.plan = plan_of(plan == "none" ? "auto" : plan, hints_in(info), opening.hints);
+  if (file.plan.transport != "two_phase") file.automatic = false;
+  opening.left = why_left(name, file.amode, plan);
+  if (!opening.left.empty()) return {};
+  file.held = FileDescriptor(::open(file.path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat info_now{};
+  if (file.held.get() < 0 || ::fstat(file.held.get(), &info_now) != 0)
+    return Status::from_errno(errno, "'" + file.path + "'");
+  file.inode = info_now.st_ino;
+  if (file.comm->node_size() < file.comm->size() && is_nfs(file.path))
+    opening.left = "NFS shows ranks of several nodes the same file only by locks, which MPI takes";
+  return storage_file(file).status();
+}
+
 // Collective. HANDLE is open; it becomes ours if that is possible on all ranks.
 Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle) {
   auto file = std::make_shared<File>();
@@ -98,31 +141,39 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   file->path = path_of(name);
   file->amode = amode;
   file->statistics = statistics_of(file->path);
-  const RunSettings& settings = run_settings();
-  const std::string& plan = settings.plan_for(file->path);
-  std::string why = why_left(name, amode, plan);
-  Status opened;
-  if (why.empty()) opened = storage_file(*file).status();
-  Statistics& statistics = *file->statistics;
   PENSTOCK_ASSIGN(file->comm, mpi_communicator(comm, file->path));
-  if (why.empty() && file->comm->node_size() < file->comm->size() && is_nfs(file->path))
-    why = "NFS shows ranks of several nodes the same file only by locks, which MPI takes";
-  int left = !why.empty() || !opened.ok();
-  MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, comm);
+  file->native = native(*file->comm);
+  Opening opening;
+  const Status looked = guarded([&] { return look_at(*file, name, info, opening); });
+  if (!looked.ok()) opening.left = looked.message();
+  const auto inode = static_cast<int64_t>(file->inode);
+  const auto plan = static_cast<int64_t>(std::hash<std::string>()(file->plan.text(vocabulary())) >> 1);
+  int64_t words[5] = {!opening.left.empty(), inode, -inode, plan, -plan};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 5, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  if (words[0] != 0 && opening.left.empty()) opening.left = "another rank leaves it to MPI, or cannot open it itself";
+  if (words[0] == 0 && words[1] != -words[2]) opening.left = "the ranks have opened different files of this name";
+  if (words[3] != -words[4]) {
+    file->plan = plan_of("auto", {}, opening.hints);
+    for (auto& [hint, what] : opening.hints) what = "not used: the ranks gave different hints or plans";
+  }
+  Statistics& statistics = *file->statistics;
   {
     const std::lock_guard lock(statistics.mutex);
     ++statistics.opened;
     statistics.ranks = std::max<int64_t>(statistics.ranks, file->comm->size());
-    file->plan = plan_of(plan == "none" ? "auto" : plan, hints_in(info), statistics.hints);
+    for (const auto& [hint, what] : opening.hints) statistics.hints[hint] = what;
   }
-  if (left) {
-    if (why.empty()) why = opened.ok() ? "another rank cannot open it itself" : opened.message();
-    statistics.pass("MPI_File_open", why);
+  if (!opening.left.empty()) {
+    statistics.pass("MPI_File_open", opening.left);
     return {};
   }
-  file->native = native(*file->comm);
-  file->keeps_back = settings.keep_back;
-  file->automatic = plan == "auto" && file->plan.transport == "two_phase";
+  file->keeps_back = run_settings().keep_back;
+  file->in_world = has_ranks_of(MPI_COMM_WORLD, *file);
+  int world = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &world);
+  const auto also = others(*file);
+  file->is_sole = file->in_world && file->comm->size() == world && also.empty();
+  for (const auto& other : also) other->is_sole = false;
   remember(file);
   return {};
 }
@@ -140,26 +191,16 @@ int moved_first(MPI_File handle, const char* call, Pass pass) {
       pass);
 }
 
-// Whether all ranks of FILE are in COMM.
-bool has_ranks_of(MPI_Comm comm, const File& file) {
-  if (comm == MPI_COMM_WORLD) return true;
-  int inter = 1, ranks = 0;
-  MPI_Comm_test_inter(comm, &inter);
-  MPI_Comm_size(comm, &ranks);
-  if (inter != 0 || ranks < file.comm->size()) return false;
-  MPI_Group outer = MPI_GROUP_NULL, inner = MPI_GROUP_NULL, both = MPI_GROUP_NULL;
-  MPI_Comm_group(comm, &outer);
-  MPI_Comm_group(file.native, &inner);
-  MPI_Group_intersection(outer, inner, &both);
-  int common = 0;
-  MPI_Group_size(both, &common);
-  for (MPI_Group* group : {&outer, &inner, &both}) MPI_Group_free(group);
-  return common == file.comm->size();
+Result<int64_t> file_size(File& file) {
+  PENSTOCK_ASSIGN(const int64_t size, size_of(file));
+  return std::max(size, kept_end(file));
 }
 
-int64_t file_size(File& file) {
-  const auto size = size_of(file);
-  return std::max(size.ok() ? *size : 0, kept_end(file));
+// Whether several threads may call MPI at once.
+bool threads_call() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
 }
 
 }  // namespace
@@ -187,25 +228,29 @@ int Finalize() {
   if (!Inside::already()) {
     const Inside inside;
     for (const auto& file : open_files())
-      if (const Status status = move_kept(*file, "MPI_Finalize"); !status.ok())
+      if (const Status status = guarded([&] { return move_kept(*file, "MPI_Finalize"); }); !status.ok())
         file->statistics->fail("MPI_Finalize: " + status.message());
     for (const auto& file : open_files()) forget(file->handle);
-    write_report();
+    (void)guarded([] {
+      write_report();
+      return Status();
+    });
   }
   return original->Finalize();
 }
 
 // Programs, and HDF5, count on a barrier to make what was written before visible after it. So it moves what is kept.
+// Where threads call at once, it does so for the files that this thread writes: on all ranks it is the same one.
 int Barrier(MPI_Comm comm) {
   if (!Inside::already()) {
     const Inside inside;
     for (const auto& file : open_files()) {
-      const std::unique_lock lock(file->busy, std::try_to_lock);
-      if (!lock.owns_lock() || file->kept.calls.empty() || file->caller != std::this_thread::get_id() ||
-          !has_ranks_of(comm, *file))
-        continue;
+      if (threads_call() && file->caller != std::this_thread::get_id()) continue;
+      const std::lock_guard lock(file->busy);
+      if (file->kept.calls.empty() || !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file))) continue;
       const CallTimer timer(*file->statistics, "MPI_Barrier");
-      if (const Status status = move_kept(*file, "MPI_Barrier"); !status.ok()) file->failed = status;
+      if (const Status status = guarded([&] { return move_kept(*file, "MPI_Barrier"); }); !status.ok())
+        file->failed = status;
     }
   }
   return original->Barrier(comm);
@@ -236,7 +281,7 @@ int File_close(MPI_File* handle) {
   const CallTimer timer(*file->statistics, "MPI_File_close");
   {
     const std::lock_guard lock(file->busy);
-    Status status = move_kept(*file, "MPI_File_close");
+    Status status = guarded([&] { return move_kept(*file, "MPI_File_close"); });
     if (status.ok()) status = std::exchange(file->failed, {});
     if (status.ok() && file->storage_file) status = file->storage_file->close();
     failed = raise(*file, "MPI_File_close", status);
@@ -285,8 +330,9 @@ int File_get_size(MPI_File handle, MPI_Offset* size) {
   return on_file(
       handle, "MPI_File_get_size",
       [&](File& file) {
-        *size = file_size(file);
-        return MPI_SUCCESS;
+        const auto bytes = file_size(file);
+        *size = bytes.ok() ? *bytes : 0;
+        return raise(file, "MPI_File_get_size", bytes.status());
       },
       [&] { return original->File_get_size(handle, size); });
 }
@@ -297,21 +343,17 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
   return on_file(
       handle, "MPI_File_set_view",
       [&](File& file) {
-        const bool known = displacement >= 0 && etype != MPI_DATATYPE_NULL && filetype != MPI_DATATYPE_NULL &&
-                           flat(filetype)->known && (flat(filetype)->extent >= 0);
+        if (displacement < 0 || etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
+          return pass();  // its error
         const std::string before = std::exchange(file.datarep, datarep == nullptr ? "native" : datarep);
-        const bool give = !known || file.why_passed() != nullptr || file.views++ < most_given_views;
-        if (file.why_passed() != nullptr || !known)
+        const bool give = file.why_passed() != nullptr || file.views++ < most_given_views;
+        if (file.why_passed() != nullptr)
           if (const int error = raise(file, "MPI_File_set_view", move_kept(file, "MPI_File_set_view"))) return error;
         if (give)
           if (const int error = pass(); error != MPI_SUCCESS) {
             file.datarep = before;
             return error;
           }
-        if (!known) {
-          file.datarep = "unknown";
-          return MPI_SUCCESS;
-        }
         file.view_in_mpi = give;
         file.view = View(displacement, etype, filetype);
         file.position = 0;
@@ -346,7 +388,9 @@ int File_seek(MPI_File handle, MPI_Offset offset, int whence) {
         int64_t from = 0;
         if (whence == MPI_SEEK_CUR) from = file.position;
         if (whence == MPI_SEEK_END) {
-          const int64_t bytes = file.view.before(file_size(file)), etype = file.view.etype_bytes();
+          const auto size = file_size(file);
+          if (!size.ok()) return raise(file, "MPI_File_seek", size.status());
+          const int64_t bytes = file.view.before(*size), etype = file.view.etype_bytes();
           from = (bytes + etype - 1) / etype;
         }
         if (from + offset < 0 || (whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END))
@@ -393,7 +437,15 @@ int File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
 }
 
 int File_get_position_shared(MPI_File handle, MPI_Offset* offset) {
-  return original->File_get_position_shared(handle, offset);
+  const auto pass = [&] { return original->File_get_position_shared(handle, offset); };
+  return on_file(
+      handle, "MPI_File_get_position_shared",
+      [&](File& file) {
+        if (file.view_in_mpi) return pass();
+        *offset = 0;  // a new view has set it so
+        return MPI_SUCCESS;
+      },
+      pass);
 }
 
 int File_set_atomicity(MPI_File handle, int flag) {

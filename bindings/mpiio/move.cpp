@@ -52,6 +52,19 @@ void append(std::vector<int64_t>& words, const Shape& shape) {
 }
 Shape shape_of(std::span<const int64_t> words) { return {words[0], words[1], words[2], words[3], words[4]}; }
 
+// The file that is open, for transports, which open files by their names.
+class HeldFiles final : public Files {
+ public:
+  explicit HeldFiles(File& file) : file_(file) {}
+  Result<StorageFilePtr> open(const std::string&, IoMode mode, bool writable) override {
+    return file_.statistics->storage->open(path_now(file_), mode, writable);
+  }
+  Result<FileStat> stat(const std::string&) override { return file_.statistics->storage->stat(path_now(file_)); }
+
+ private:
+  File& file_;
+};
+
 bool is_alone(const File& file, const Shape& shape) {
   return file.automatic ? shape.is_easy() || file.comm->size() == 1 : file.plan.transport == "independent";
 }
@@ -76,9 +89,10 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
   Job job;
   job.direction = direction;
   job.comm = file.comm;
-  job.files = file.statistics->storage;
+  job.files = std::make_shared<HeldFiles>(file);
   job.block = file.plan.settings.integer("block");
   job.keep = direction == Direction::write;
+  job.bridge = file.is_sole ? job.block : 1;
   job.keep_below = shape.size;
   job.sync = false;
   job.phases = &phases;
@@ -213,6 +227,7 @@ std::string plan_text(const File& file, const Shape& shape) {
 Status move(File& file, std::string_view why, std::vector<Run>* own) {
   if (file.kept.calls.empty() && own == nullptr) return {};
   const Calling calling(file.comm, why, file.path);
+  const Untimed untimed(file.comm, run_settings().waits);
   const double start = now();
   Kept kept = std::exchange(file.kept, {});
   if (own != nullptr) kept.calls.push_back({hull_of(*own), std::move(*own)});
@@ -222,7 +237,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
     words.insert(words.end(), {call.hull.first == INT64_MAX ? INT64_MIN : -call.hull.first, call.hull.last});
     shape.add(call.runs);
   }
-  auto size = size_of(file);
+  const auto size = size_of(file);  // at least as far as this rank has written by now
   shape.size = size.ok() ? *size : 0;
   const Status before = kept.failed.ok() ? size.status() : kept.failed;
   shape.failed = !before.ok();
@@ -239,8 +254,6 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   if (shape.failed != 0)
     if (const Status agreed = agree(file.comm, before); !agreed.ok()) status = agreed;
   file.kept = {};
-  kept.arena.clear();
-  file.kept.arena = std::move(kept.arena);
   Statistics& statistics = *file.statistics;
   const std::lock_guard lock(statistics.mutex);
   statistics.plan = plan_text(file, shape);
@@ -268,12 +281,13 @@ void keep(File& file, std::vector<Run> runs) {
   if (file.kept.calls.empty()) file.kept.since = now();
   for (Run& run : runs) run.call = static_cast<int32_t>(file.kept.calls.size());
   std::ranges::sort(runs, {}, &Run::offset);
+  file.kept.bytes += bytes + std::ssize(runs) * static_cast<int64_t>(sizeof(Run));
   file.kept.calls.push_back({hull_of(runs), std::move(runs)});
   Statistics& statistics = *file.statistics;
   const std::lock_guard lock(statistics.mutex);
   ++statistics.kept_calls;
   statistics.kept_bytes += bytes;
-  statistics.kept_bytes_max = std::max(statistics.kept_bytes_max, file.kept.arena.used());
+  statistics.kept_bytes_max = std::max(statistics.kept_bytes_max, file.kept.bytes);
 }
 
 }  // namespace
@@ -282,11 +296,14 @@ Status move_kept(File& file, std::string_view why) { return move(file, why, null
 
 Status write_together(File& file, std::vector<Run> runs) {
   if (!file.keeps_back) return move(file, "--defer none", &runs);
-  const int64_t limit = run_settings().memory, bytes = bytes_of(runs);
+  constexpr int64_t short_run = 64 << 10;
+  const int64_t limit = run_settings().memory, data = bytes_of(runs);
+  const int64_t bytes = data + std::ssize(runs) * static_cast<int64_t>(sizeof(Run));
+  const int64_t used = std::max(file.kept.bytes, Arena::in_process());
   Pace& pace = file.pace;
   pace.largest = std::max(pace.largest, bytes);
   if (++pace.calls == pace.next) {
-    int64_t words[2] = {file.kept.arena.used() + bytes, pace.largest};
+    int64_t words[2] = {used + bytes, pace.largest};
     PENSTOCK_TRY(max_over_ranks(file, words));
     pace.largest = 0;
     const bool large = words[1] > std::min(worth_keeping, limit / 8);
@@ -297,8 +314,10 @@ Status write_together(File& file, std::vector<Run> runs) {
     if (words[0] > limit / 2) return move(file, "memory", &runs);
   }
   if (std::ssize(file.kept.calls) >= most_calls) return move(file, "the number of calls", &runs);
-  const bool has_long_runs = file.automatic && !runs.empty() && bytes / std::ssize(runs) >= long_run;
-  if (!has_long_runs && file.kept.arena.used() + bytes <= limit && capture(runs, file.kept.arena)) {
+  const int64_t mean = runs.empty() ? 0 : data / std::ssize(runs);
+  // Short runs are worth some memory, since the ranks ask again soon: without an exchange each is a call of its own.
+  const bool has_room = used + bytes <= (mean < short_run ? 4 : 1) * limit;
+  if (!(file.automatic && mean >= long_run) && has_room && capture(runs, file.kept.arena)) {
     keep(file, std::move(runs));
     return {};
   }
@@ -310,9 +329,11 @@ Status write_together(File& file, std::vector<Run> runs) {
 
 Result<int64_t> read_together(File& file, std::vector<Run> runs) {
   PENSTOCK_TRY(move_kept(file, "a collective read"));
+  const Calling calling(file.comm, "a collective read", file.path);
+  const Untimed untimed(file.comm, run_settings().waits);
   Shape shape;
   shape.add(runs);
-  auto size = size_of(file);
+  const auto size = size_of(file);
   shape.failed = !size.ok();
   shape.size = size.ok() ? *size : 0;
   std::vector<int64_t> words;
@@ -332,6 +353,8 @@ Result<int64_t> read_together(File& file, std::vector<Run> runs) {
 }
 
 Status sync(File& file) {
+  const Calling calling(file.comm, "MPI_File_sync", file.path);
+  const Untimed untimed(file.comm, run_settings().waits);
   Status status;
   if (file.comm->node_rank() == 0) {
     auto storage = storage_file(file);

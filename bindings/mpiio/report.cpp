@@ -140,7 +140,9 @@ std::vector<std::string> gathered(const std::string& mine) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int length = static_cast<int>(std::min<size_t>(mine.size(), 1 << 24));
+  // What is too long for rank 0 is left out whole: cut, it would be no JSON.
+  const size_t most = static_cast<size_t>(INT32_MAX) / static_cast<size_t>(ranks);
+  const int length = mine.size() <= most ? static_cast<int>(mine.size()) : 0;
   std::vector<int> lengths(static_cast<size_t>(ranks)), starts(static_cast<size_t>(ranks));
   MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
   int64_t sum = 0;
@@ -239,12 +241,13 @@ void start_report() {
 void write_report() {
   const RunSettings& settings = run_settings();
   if (settings.report.empty()) return;
-  const std::vector<std::string> texts = gathered(own_files().dump());
+  constexpr auto as_it_can = Json::error_handler_t::replace;  // names need not be UTF-8
+  const std::vector<std::string> texts = gathered(own_files().dump(-1, ' ', false, as_it_can));
   if (texts.empty()) return;
   char host[256] = "host";
   gethostname(host, sizeof host - 1);
   std::ofstream file(fmt::format("{}/{}-{}.json", settings.report, host, getpid()));
-  file << joined(texts).dump(1) << '\n';
+  file << joined(texts).dump(1, ' ', false, as_it_can) << '\n';
 }
 
 }  // namespace penstock::mpiio

@@ -27,6 +27,7 @@ class View {
  public:
   View();  // all bytes
   View(int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype);
+  bool known() const { return flat_->known; }
   int64_t displacement() const { return displacement_; }
   const Type& etype() const { return etype_; }
   const Type& filetype() const { return filetype_; }

@@ -55,6 +55,7 @@ RunSettings read() {
     else
       settings.warnings.push_back(fmt::format("PENSTOCK_RUN_MEMORY={}: write it as 64MiB", memory));
   }
+  settings.waits = variable("PENSTOCK_TIMEOUT").empty();
   settings.report = variable("PENSTOCK_RUN_REPORT");
   return settings;
 }
@@ -63,9 +64,9 @@ RunSettings read() {
 
 const std::string& RunSettings::plan_for(const std::string& path) const {
   static const std::string automatic = "auto";
-  const std::string name = path.substr(path.rfind('/') + 1);
-  for (const Rule& rule : rules)
-    if (fnmatch(rule.pattern.c_str(), path.c_str(), 0) == 0 || fnmatch(rule.pattern.c_str(), name.c_str(), 0) == 0)
+  for (const Rule& rule : rules)  // of the whole path, or of its end
+    if (fnmatch(rule.pattern.c_str(), path.c_str(), 0) == 0 ||
+        fnmatch(("*/" + rule.pattern).c_str(), path.c_str(), 0) == 0)
       return rule.plan;
   return automatic;
 }

@@ -20,6 +20,7 @@ struct RunSettings {
   std::vector<Rule> rules;    // PENSTOCK_RUN_PLAN; the first that matches counts
   bool keep_back = true;      // PENSTOCK_RUN_DEFER
   int64_t memory = 64 << 20;  // PENSTOCK_RUN_MEMORY: of each rank, for what is kept back
+  bool waits = true;          // without PENSTOCK_TIMEOUT: for other ranks and for the file system, as long as MPI would
   std::string report;         // PENSTOCK_RUN_REPORT: a folder
   std::vector<std::string> warnings;
 

@@ -30,11 +30,14 @@ struct Job {
   Direction direction = Direction::write;
   Communicator comm;
   std::shared_ptr<Files> files;
-  std::vector<Part> parts;         // with pieces of this rank
-  std::vector<Piece> pieces;       // of this rank
-  int64_t block = 4096;            // writers do not share blocks; a multiple of direct_alignment
-  bool keep = false;               // writing: keep bytes between the pieces (else they become zero)
-  int64_t keep_below = INT64_MAX;  // with keep: bytes from this address on were never written, and become zero
+  std::vector<Part> parts;    // with pieces of this rank
+  std::vector<Piece> pieces;  // of this rank
+  int64_t block = 4096;       // writers do not share blocks; a multiple of direct_alignment
+  bool keep = false;          // writing: keep bytes between the pieces (else they become zero)
+  // Writing, with keep: only bytes of pieces are written, and those between pieces that are less than BRIDGE apart.
+  // Otherwise whole blocks of all windows with pieces are.
+  int64_t bridge = 0;
+  int64_t keep_below = INT64_MAX;  // with BRIDGE: bytes from this address on were never written, and become zero
   bool disjoint = false;           // no two pieces of the job, on any rank, share a byte
   bool sync = true;                // writing: the data is durable before finish returns
   bool one_thread = false;         // FILES is called only by the thread that calls begin, progress and finish

@@ -230,6 +230,45 @@ static void order_of_calls(void) {
   CHECK(byte_at(path, 160) == last, "byte 160 is %d", byte_at(path, 160));
 }
 
+/* A second handle of the file on each rank, as PnetCDF's independent mode has one. */
+static void two_handles(void) {
+  enum { bytes = 1000 };
+  char data[bytes];
+  MPI_File together = opened(path), alone;
+  memset(data, 1, bytes);
+  OK(MPI_File_write_at_all(together, rank * bytes, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &alone));
+  OK(MPI_File_read_at(alone, rank * bytes, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  CHECK(data[500] == 1, "by the other handle it is %d", data[500]);
+  memset(data, 2, bytes);
+  OK(MPI_File_write_at(alone, rank * bytes, data, bytes / 2, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&alone));
+  OK(MPI_File_close(&together));
+  CHECK(byte_at(path, rank * bytes + 100) == 2, "what the second handle wrote is lost");
+  CHECK(byte_at(path, rank * bytes + 900) == 1, "what the first handle wrote is lost");
+}
+
+/* A file that is renamed while it is open, and another of its old name. */
+static void renamed(void) {
+  enum { bytes = 100000 };
+  static char data[bytes], name[4200];
+  snprintf(name, sizeof name, "%s.final", path);
+  MPI_File file = opened(path);
+  memset(data, 5, bytes);
+  for (int turn = 0; turn < 20; ++turn)
+    OK(MPI_File_write_at_all(file, (turn * ranks + rank) * bytes, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  if (rank == 0) {
+    CHECK(rename(path, name) == 0, "no rename");
+    fclose(fopen(path, "w"));
+  }
+  OK(MPI_File_close(&file));
+  CHECK(byte_at(name, (19L * ranks + rank) * bytes + 7) == 5, "what was kept back is not in the file");
+  struct stat now;
+  CHECK(stat(path, &now) == 0 && now.st_size == 0, "it is in another file");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) remove(name);
+}
+
 /* More bytes in one call than an int counts. */
 static void large_call(void) {
   const size_t bytes = ((size_t)2 << 30) + 4096 * 3;
@@ -326,7 +365,8 @@ int main(int argc, char **argv) {
     void (*run)(void);
   } cases[] = {{"files", many_files},      {"threads", two_threads}, {"million", million_runs},
                {"shared", shared_pointer}, {"atomic", atomic_mode},  {"order", order_of_calls},
-               {"large", large_call},      {"space", full_disk},     {"asked", asked}};
+               {"large", large_call},      {"space", full_disk},     {"asked", asked},
+               {"handles", two_handles},   {"renamed", renamed}};
   int provided = 0, failed = 1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -39,7 +39,7 @@ Status Staging::reserve(std::byte* shared) {
 }
 
 bool Staging::reads_before(int64_t round) {
-  if (!job_.keep) return false;
+  if (!exact()) return job_.keep;
   if (found_for_ != round) ranges_[round % 2] = ranges(round);
   found_for_ = round;
   return std::ranges::any_of(ranges_[round % 2], &Range::gaps);
@@ -50,11 +50,11 @@ void Staging::begin(int64_t round) {
   if (found_for_ != round) list = ranges(round);
   if (!failure_.ok()) return;
   for (const Range& range : list) {
+    if (exact() ? !range.gaps : job_.disjoint && range.bytes >= range.end - range.begin) continue;
     if (job_.keep) {
-      if (!range.gaps) continue;
       settle();
       fail(read_kept(range, bytes_of(range, round)));
-    } else if (!job_.disjoint || range.bytes < range.end - range.begin) {
+    } else {
       zero_gaps(range, round);
     }
   }
@@ -131,11 +131,10 @@ std::span<std::byte> Staging::bytes_of(const Range& range, int64_t round) const 
   return {window(round) + (range.begin - addresses(round).begin), static_cast<size_t>(range.end - range.begin)};
 }
 
-// The ranges to move, in whole blocks; where the file's contents are kept, only the bytes between pieces that are near
-// each other. A window without pieces has none.
+// The ranges to move, in whole blocks or as the job's BRIDGE says. A window without pieces has none.
 std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   if (writer_ < 0) return {};
-  if (job_.keep && !reading()) return kept_ranges(round);
+  if (exact()) return exact_ranges(round);
   const auto [begin, end] = addresses(round);
   std::vector<Range> found;
   std::unordered_map<int32_t, size_t> number;  // of a part's range
@@ -160,7 +159,7 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   return found;
 }
 
-std::vector<Staging::Range> Staging::kept_ranges(int64_t round) const {
+std::vector<Staging::Range> Staging::exact_ranges(int64_t round) const {
   const AddressRange window = addresses(round);
   Coverage coverage(window);
   std::vector<const Part*> parts;
@@ -171,7 +170,7 @@ std::vector<Staging::Range> Staging::kept_ranges(int64_t round) const {
       if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
     }
   std::vector<Range> found;
-  for (const auto& [range, gaps] : coverage.stretches(domains_.block))
+  for (const auto& [range, gaps] : coverage.stretches(job_.bridge))
     for (const Part* part : parts) {
       const int64_t begin = std::max(range.begin, part->virtual_base);
       const int64_t end = std::min(range.end, part->virtual_base + part->bytes);

@@ -54,11 +54,12 @@ class Staging {
   struct Range {
     const Part* part = nullptr;
     int64_t begin = 0, end = 0;
-    int64_t bytes = 0;  // of pieces inside; not counted where the file's contents are kept
-    bool gaps = false;  // where they are: some of its bytes are in no piece
+    int64_t bytes = 0;  // of pieces inside; not counted in exact ranges
+    bool gaps = false;  // of an exact range: some of its bytes are in no piece
   };
 
   bool reading() const { return job_.direction == Direction::read; }
+  bool exact() const { return !reading() && job_.keep && job_.bridge > 0; }
   void fail(const Status& status) {
     if (failure_.ok()) failure_ = status;
   }
@@ -66,7 +67,7 @@ class Staging {
   AddressRange addresses(int64_t round) const { return domains_.range(writer_, round); }
   std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
   std::vector<Range> ranges(int64_t round) const;
-  std::vector<Range> kept_ranges(int64_t round) const;
+  std::vector<Range> exact_ranges(int64_t round) const;
   // Zeroes the bytes of RANGE that are in none of its pieces, and possibly others.
   void zero_gaps(const Range& range, int64_t round);
   Status read_range(const Range& range, std::span<std::byte> bytes);
