@@ -41,7 +41,6 @@ Status check(const File& file, const Access& access) {
 Status perform(File& file, const Access& access, int64_t& bytes) {
   bytes = 0;
   Status status = check(file, access);
-  if (status.ok()) status = settle_others(file);
   std::vector<Run> runs;
   if (status.ok()) {
     Buffer buffer{static_cast<std::byte*>(access.memory), access.count, flat(access.type)};
@@ -180,7 +179,7 @@ int split_end(MPI_File handle, MPI_Status* status, Pass pass) {
   return MPI_SUCCESS;
 }
 
-// Shared file pointers are MPI's. What this rank keeps back it writes before; what all keep back if all call.
+// Shared file pointers are MPI's. Where all call, what is kept moves before.
 template <typename Pass>
 int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   if (Inside::already()) return pass();
@@ -190,7 +189,7 @@ int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   const std::lock_guard lock(file->busy);
   file->statistics->pass(call, "shared file pointer");
   if (together) file->caller = std::this_thread::get_id();
-  Status status = together ? move_kept(*file, call) : settle(*file);
+  Status status = together ? move_kept(*file, call) : Status();
   if (status.ok() && !file->view_in_mpi) {
     if (together)
       status = give_view(*file);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -78,16 +79,6 @@ Status read_runs(StorageFile& file, std::span<const Run> runs) {
   return {};
 }
 
-// Whether any of RUNS, sorted or not, shares a byte with this rank's part of a kept call.
-bool meets(const Kept::Call& call, std::span<const Run> runs) {
-  for (const Run& run : runs) {
-    if (!call.hull.meets({run.offset, end_of(run)})) continue;
-    const auto near = std::ranges::upper_bound(call.runs, run.offset, {}, [](const Run& one) { return end_of(one); });
-    if (near != call.runs.end() && near->offset < end_of(run)) return true;
-  }
-  return false;
-}
-
 // RUNS were written at once.
 void note_immediate(Kept& kept, std::span<const Run> runs) {
   if (kept.calls.empty()) return;
@@ -101,10 +92,47 @@ void note_immediate(Kept& kept, std::span<const Run> runs) {
   }
 }
 
-bool meets_kept(const File& file, std::span<const Run> runs) {
+// Calls VISIT(place in RUN's memory, place in the other's, bytes) for what RUN shares with RUNS, which are sorted.
+template <typename Visit>
+void for_common(const Run& run, std::span<const Run> runs, Visit visit) {
+  for (auto other = std::ranges::upper_bound(runs, run.offset, {}, end_of);
+       other != runs.end() && other->offset < end_of(run); ++other) {
+    const int64_t begin = std::max(run.offset, other->offset), end = std::min(end_of(run), end_of(*other));
+    visit(run.data + (begin - run.offset), other->data + (begin - other->offset), static_cast<size_t>(end - begin));
+  }
+}
+
+// Puts what this rank keeps over what RUNS have from the file, in the order of its calls.
+Status overlay(const Kept& kept, StorageFile& storage, std::span<const Run> runs) {
   const Hull hull = hull_of(runs);
-  return std::ranges::any_of(file.kept.calls,
-                             [&](const Kept::Call& call) { return call.hull.meets(hull) && meets(call, runs); });
+  if (!std::ranges::any_of(kept.calls, [&](const Kept::Call& call) { return call.hull.meets(hull); })) return {};
+  size_t immediate = 0;
+  for (size_t c = 0; c <= kept.calls.size(); ++c) {
+    // Written between two calls that are kept: the file has it.
+    for (; immediate < kept.immediate.size() && std::cmp_equal(kept.immediate[immediate].after, c); ++immediate) {
+      const Kept::Immediate& one = kept.immediate[immediate];
+      for (const Run& run : runs) {
+        const int64_t begin = std::max(run.offset, one.offset), end = std::min(end_of(run), one.offset + one.length);
+        if (begin < end)
+          PENSTOCK_TRY(storage.read(begin, {run.data + (begin - run.offset), static_cast<size_t>(end - begin)}));
+      }
+    }
+    if (c == kept.calls.size() || !kept.calls[c].hull.meets(hull)) continue;
+    for (const Run& run : runs)
+      for_common(run, kept.calls[c].runs,
+                 [](std::byte* to, const std::byte* from, size_t bytes) { std::memcpy(to, from, bytes); });
+  }
+  return {};
+}
+
+// The parts of RUNS before byte END.
+std::vector<Run> before(std::span<const Run> runs, int64_t end) {
+  std::vector<Run> there;
+  for (Run run : runs) {
+    run.length = std::min(run.length, end - run.offset);
+    if (run.length > 0) there.push_back(run);
+  }
+  return there;
 }
 
 }  // namespace
@@ -184,7 +212,6 @@ Result<int64_t> size_of(File& file) {
 
 Status write_alone(File& file, std::span<const Run> runs) {
   if (runs.empty()) return {};
-  if (meets_kept(file, runs)) PENSTOCK_TRY(settle(file));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
   PENSTOCK_TRY(write_runs(*storage, runs));
   note_immediate(file.kept, runs);
@@ -197,45 +224,31 @@ Status write_alone(File& file, std::span<const Run> runs) {
 
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
   if (runs.empty()) return int64_t{0};
-  if (meets_kept(file, runs)) PENSTOCK_TRY(settle(file));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
-  const Status status = read_runs(*storage, runs);
-  if (status.code() != Code::damaged) return status.ok() ? Result<int64_t>(penstock::mpiio::bytes_of(runs)) : status;
-  PENSTOCK_ASSIGN(const int64_t size, size_of(file));  // the file ends before
-  std::vector<Run> there;
-  for (Run run : runs) {
-    run.length = std::min(run.length, size - run.offset);
-    if (run.length > 0) there.push_back(run);
+  const auto also = others(file);
+  std::vector<Run> there = runs;
+  Status status = read_runs(*storage, runs);
+  if (status.code() == Code::damaged) {  // the file ends before; what is kept may lie behind its end
+    PENSTOCK_ASSIGN(const int64_t size, size_of(file));
+    int64_t end = std::max(size, kept_end(file));
+    for (const auto& other : also) end = std::max(end, kept_end(*other));
+    there = before(runs, end);
+    for (const Run& run : there)
+      if (end_of(run) > size) std::memset(run.data, 0, static_cast<size_t>(run.length));
+    status = read_runs(*storage, before(runs, size));
   }
-  PENSTOCK_TRY(read_runs(*storage, there));
+  PENSTOCK_TRY(status);
+  PENSTOCK_TRY(overlay(file.kept, *storage, there));
+  PENSTOCK_TRY(overlay_others(file, there));
   return penstock::mpiio::bytes_of(there);
 }
 
-Status settle(File& file) {
-  std::vector<Run> all;
-  for (const Kept::Call& call : file.kept.calls) all.insert(all.end(), call.runs.begin(), call.runs.end());
-  if (all.empty()) return {};
-  all = without_overlaps(std::move(all));
-  Status written;
-  if (auto storage = storage_file(file); storage.ok())
-    written = write_runs(**storage, all);
-  else
-    written = storage.status();
-  if (!written.ok()) {  // it is tried again when all move; and all learn of it
-    if (file.kept.failed.ok()) file.kept.failed = written;
-    return written;
-  }
-  for (const Run& run : all) file.kept.immediate.push_back({run.offset, run.length, run.call});
-  for (Kept::Call& call : file.kept.calls) call = {};
-  file.kept.arena.clear();
-  file.kept.bytes = 0;
-  return {};
-}
-
-Status settle_others(File& file) {
+Status overlay_others(File& file, std::span<const Run> runs) {
   for (const auto& other : others(file)) {
     const std::unique_lock lock(other->busy, std::try_to_lock);
-    if (lock.owns_lock()) PENSTOCK_TRY(settle(*other));
+    if (!lock.owns_lock() || other->kept.calls.empty()) continue;
+    PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
+    PENSTOCK_TRY(overlay(other->kept, *storage, runs));
   }
   return {};
 }

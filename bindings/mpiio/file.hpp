@@ -95,6 +95,9 @@ struct File {
 
   bool is_sole = false;  // all ranks of the program have opened it, once: nobody else writes to it at the same time
   bool keeps_back = true;
+  // Its program went back to a view of bytes after a collective write, as HDF5 does, which then reads by independent
+  // calls what other ranks have written (chunks with filters), without a sync: nothing is kept back any more.
+  bool at_once = false;
   Plan plan;              // with a transport
   bool automatic = true;  // nobody named it
   Kept kept;
@@ -132,14 +135,12 @@ Result<StorageFile*> storage_file(File& file);
 Result<int64_t> size_of(File& file);
 
 // --- local ---
-// At once.
+// At once. It outlasts what is kept by now, on any rank and by any handle.
 Status write_alone(File& file, std::span<const Run> runs);
-// The number of bytes read: fewer than those of RUNS if the file ends before.
+// With what this rank keeps. The number of bytes read: fewer than those of RUNS if the file ends before.
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
-// Writes this rank's share of what is kept back. The ranks still move the rest together.
-Status settle(File& file);
-// The same of the other handles of the file: what this rank does next comes after it.
-Status settle_others(File& file);
+// Puts what this rank keeps by other handles of the file over what RUNS have from it.
+Status overlay_others(File& file, std::span<const Run> runs);
 // The end of this rank's share of what is kept back.
 int64_t kept_end(const File& file);
 

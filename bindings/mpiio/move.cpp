@@ -22,6 +22,7 @@ constexpr int64_t worth_keeping = 4 << 20;  // larger calls move at once: their 
 constexpr int64_t long_run = 1 << 20;       // ranks with such runs move them by themselves
 constexpr int64_t few_runs = 16;            // so do ranks with so few,
 constexpr int64_t few_bytes = 256 << 10;    // and no more bytes: to arrange an exchange would take longer
+constexpr int64_t short_span = 1 << 20;     // ranks whose bytes are no farther apart read them by themselves
 
 // Waits for late ranks as long as MPI does.
 Status max_over_ranks(const File& file, std::span<int64_t> words) {
@@ -35,22 +36,27 @@ struct Shape {
   int64_t bytes = 0;               // of the rank that has most
   int64_t minus_run = -INT64_MAX;  // the mean run of the rank where it is shortest, negative
   int64_t runs = 0;                // of the rank that has most
+  int64_t span = 0;                // from the first byte to the last, of the rank where it is longest
   int64_t size = 0;                // of the file
   int64_t failed = 0;
   void add(std::span<const Run> runs) {
     const int64_t sum = bytes_of(runs);
     bytes += sum;
     this->runs += std::ssize(runs);
+    if (const Hull hull = hull_of(runs); hull.first < hull.last) span = std::max(span, hull.last - hull.first);
     if (!runs.empty()) minus_run = std::max(minus_run, -(sum / std::ssize(runs)));
   }
-  bool is_easy() const { return -minus_run >= long_run || (runs <= few_runs && bytes <= few_bytes); }
+  bool is_easy(Direction direction) const {
+    return -minus_run >= long_run || (runs <= few_runs && bytes <= few_bytes) ||
+           (direction == Direction::read && span <= short_span);
+  }
 };
 constexpr size_t shape_words = sizeof(Shape) / sizeof(int64_t);
 
 void append(std::vector<int64_t>& words, const Shape& shape) {
-  words.insert(words.end(), {shape.bytes, shape.minus_run, shape.runs, shape.size, shape.failed});
+  words.insert(words.end(), {shape.bytes, shape.minus_run, shape.runs, shape.span, shape.size, shape.failed});
 }
-Shape shape_of(std::span<const int64_t> words) { return {words[0], words[1], words[2], words[3], words[4]}; }
+Shape shape_of(std::span<const int64_t> words) { return {words[0], words[1], words[2], words[3], words[4], words[5]}; }
 
 // The file that is open, for transports, which open files by their names.
 class HeldFiles final : public Files {
@@ -65,24 +71,26 @@ class HeldFiles final : public Files {
   File& file_;
 };
 
-bool is_alone(const File& file, const Shape& shape) {
-  return file.automatic ? shape.is_easy() || file.comm->size() == 1 : file.plan.transport == "independent";
+bool is_alone(const File& file, Direction direction, const Shape& shape) {
+  return file.automatic ? shape.is_easy(direction) || file.comm->size() == 1 : file.plan.transport == "independent";
 }
 
-// Moves RUNS of all ranks, which end before byte END; the same status on all.
-Status move_runs(File& file, Direction direction, std::vector<Run> runs, const Shape& shape, int64_t end) {
+// Moves RUNS of all ranks, which end before byte END. Writing, the status is the same on all. EXCLUSIVE: it is
+// Code::overlap if two ranks write the same byte.
+Status move_runs(File& file, Direction direction, std::vector<Run> runs, const Shape& shape, int64_t end,
+                 bool exclusive = false) {
   std::vector<std::vector<Run>> layers;
   if (direction == Direction::write)
     layers.push_back(without_overlaps(std::move(runs)));
   else
     layers = layers_of(std::move(runs));
-  if (is_alone(file, shape)) {
+  if (is_alone(file, direction, shape)) {
     Status status;
     for (const std::vector<Run>& layer : layers)
       if (status.ok())
         status = guarded(
             [&] { return direction == Direction::read ? read_alone(file, layer).status() : write_alone(file, layer); });
-    return agree(file.comm, status);
+    return direction == Direction::read ? status : agree(file.comm, status);
   }
   PhaseTimes phases;
   HintsOutcome outcome;
@@ -93,6 +101,7 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
   job.block = file.plan.settings.integer("block");
   job.keep = direction == Direction::write;
   job.bridge = file.is_sole ? job.block : 1;
+  job.exclusive = exclusive;
   job.keep_below = shape.size;
   job.sync = false;
   job.phases = &phases;
@@ -189,20 +198,32 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
     PENSTOCK_TRY(max_over_ranks(file, marks));
   }
   const std::vector<bool> breaks(marks.begin(), marks.end());
-  const std::vector<int> starts = groups_of(hulls, breaks);
+  const std::vector<int> groups = groups_of(hulls, breaks);
+  // Runs of calls [BEGIN, END), and their hull over all ranks.
+  const auto runs_of_calls = [&](size_t begin, size_t end) {
+    std::pair<std::vector<Run>, Hull> found;
+    for (size_t c = begin; c < end; ++c) {
+      found.first.insert(found.first.end(), kept.calls[c].runs.begin(), kept.calls[c].runs.end());
+      found.second.add(hulls[c]);
+    }
+    return found;
+  };
+  // Ranges of calls that overlap seldom have a byte in common: fields of records, or halves of a variable.
+  const bool only_ranges = groups.size() > 1 && std::ranges::count(breaks, true) == 0;
+  if (only_ranges && !is_alone(file, Direction::write, shape) && file.plan.transport == "two_phase") {
+    auto [runs, all] = runs_of_calls(0, hulls.size());
+    const Status status = move_runs(file, Direction::write, std::move(runs), shape, all.last, true);
+    if (status.code() != Code::overlap) return status;
+    shape.size = std::max(shape.size, all.last);
+  }
   Status first;
-  for (size_t g = 0; g < starts.size(); ++g) {
-    const auto begin = static_cast<size_t>(starts[g]);
-    const size_t end = g + 1 < starts.size() ? static_cast<size_t>(starts[g + 1]) : hulls.size();
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto begin = static_cast<size_t>(groups[g]);
+    const size_t end = g + 1 < groups.size() ? static_cast<size_t>(groups[g + 1]) : hulls.size();
     if (breaks[begin])
       if (Status status = agree(file.comm, later.write_until(file, static_cast<int64_t>(begin))); first.ok())
         first = status;
-    std::vector<Run> runs;
-    Hull all;
-    for (size_t c = begin; c < end; ++c) {
-      runs.insert(runs.end(), kept.calls[c].runs.begin(), kept.calls[c].runs.end());
-      all.add(hulls[c]);
-    }
+    auto [runs, all] = runs_of_calls(begin, end);
     if (all.first < all.last)
       if (Status status = move_runs(file, Direction::write, std::move(runs), shape, all.last); first.ok())
         first = status;
@@ -214,7 +235,7 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
 }
 
 std::string plan_text(const File& file, const Shape& shape) {
-  if (file.automatic && is_alone(file, shape)) return "independent";
+  if (file.automatic && is_alone(file, Direction::write, shape)) return "independent";
   std::string text = file.plan.text(vocabulary());
   text = text.substr(text.find('/') + 1);
   for (const std::string_view known :
@@ -225,7 +246,8 @@ std::string plan_text(const File& file, const Shape& shape) {
 
 // Moves what is kept, with OWN as the last call if it is given.
 Status move(File& file, std::string_view why, std::vector<Run>* own) {
-  if (file.kept.calls.empty() && own == nullptr) return {};
+  if (file.kept.calls.empty() && own == nullptr)
+    return file.at_once ? agree(file.comm, std::exchange(file.kept.failed, {})) : Status();
   const Calling calling(file.comm, why, file.path);
   const Untimed untimed(file.comm, run_settings().waits);
   const double start = now();
@@ -294,8 +316,44 @@ void keep(File& file, std::vector<Run> runs) {
 
 Status move_kept(File& file, std::string_view why) { return move(file, why, nullptr); }
 
+namespace {
+
+// Nothing is kept. What one rank writes by itself and fails, others learn in the next call.
+Status write_at_once(File& file, std::vector<Run> runs) {
+  const Calling calling(file.comm, "a collective write", file.path);
+  const Untimed untimed(file.comm, run_settings().waits);
+  const double start = now();
+  const auto size = size_of(file);
+  if (!size.ok() && file.kept.failed.ok()) file.kept.failed = size.status();
+  Shape shape;
+  shape.add(runs);
+  shape.size = size.ok() ? *size : 0;
+  shape.failed = !file.kept.failed.ok();
+  const Hull own = hull_of(runs);
+  std::vector<int64_t> words = {own.last};
+  append(words, shape);
+  PENSTOCK_TRY(max_over_ranks(file, words));
+  shape = shape_of(std::span<const int64_t>(words).subspan(1));
+  if (shape.failed != 0) return agree(file.comm, std::exchange(file.kept.failed, {}));
+  Status status;
+  if (is_alone(file, Direction::write, shape))
+    status = file.kept.failed = guarded([&] { return write_alone(file, without_overlaps(std::move(runs))); });
+  else
+    status = move_runs(file, Direction::write, std::move(runs), shape, words[0]);
+  Statistics& statistics = *file.statistics;
+  const std::lock_guard lock(statistics.mutex);
+  statistics.plan = plan_text(file, shape);
+  statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
+  ++statistics.moves["at once"];
+  statistics.moving_seconds += now() - start;
+  return status;
+}
+
+}  // namespace
+
 Status write_together(File& file, std::vector<Run> runs) {
   if (!file.keeps_back) return move(file, "--defer none", &runs);
+  if (file.at_once && file.kept.calls.empty()) return write_at_once(file, std::move(runs));
   constexpr int64_t short_run = 64 << 10;
   const int64_t limit = run_settings().memory, data = bytes_of(runs);
   const int64_t bytes = data + std::ssize(runs) * static_cast<int64_t>(sizeof(Run));
@@ -347,9 +405,9 @@ Result<int64_t> read_together(File& file, std::vector<Run> runs) {
     run.length = std::min(run.length, shape.size - run.offset);
     if (run.length > 0) there.push_back(run);
   }
-  const int64_t bytes = bytes_of(there);
-  PENSTOCK_TRY(move_runs(file, Direction::read, std::move(there), shape, shape.size));
-  return bytes;
+  PENSTOCK_TRY(move_runs(file, Direction::read, there, shape, shape.size));
+  PENSTOCK_TRY(overlay_others(file, there));
+  return bytes_of(there);
 }
 
 Status sync(File& file) {

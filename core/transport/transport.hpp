@@ -37,6 +37,7 @@ struct Job {
   // Writing, with keep: only bytes of pieces are written, and those between pieces that are less than BRIDGE apart.
   // Otherwise whole blocks of all windows with pieces are.
   int64_t bridge = 0;
+  bool exclusive = false;          // with BRIDGE: Code::overlap if two pieces of the job, on any ranks, share a byte
   int64_t keep_below = INT64_MAX;  // with BRIDGE: bytes from this address on were never written, and become zero
   bool disjoint = false;           // no two pieces of the job, on any rank, share a byte
   bool sync = true;                // writing: the data is durable before finish returns

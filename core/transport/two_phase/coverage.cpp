@@ -33,7 +33,14 @@ void Coverage::add(const Piece& piece) {
   for (Slice slice; cursor.next(slice);) {
     const int64_t at = slice.address - window_.begin;
     set_bits(bits_, at, at + slice.bytes);
+    bytes_ += slice.bytes;
   }
+}
+
+bool Coverage::overlaps() const {
+  int64_t covered = 0;
+  for (const uint64_t word : bits_) covered += std::popcount(word);
+  return covered < bytes_;
 }
 
 int64_t Coverage::find(int64_t at, bool in) const {

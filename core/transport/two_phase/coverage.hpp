@@ -19,6 +19,8 @@ class Coverage {
  public:
   explicit Coverage(AddressRange window);
   void add(const Piece& piece);
+  // Whether any byte is in two of the pieces, or twice in one.
+  bool overlaps() const;
   // In ascending order. Between two stretches at least BRIDGE bytes are in no piece.
   std::vector<Stretch> stretches(int64_t bridge) const;
 
@@ -27,6 +29,7 @@ class Coverage {
   int64_t find(int64_t at, bool in) const;
 
   AddressRange window_;
+  int64_t bytes_ = 0;           // of all pieces
   std::vector<uint64_t> bits_;  // one for each byte
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 
 namespace penstock {
 namespace {
@@ -13,6 +14,7 @@ TEST(Coverage, FindsTheStretchesThatAListOfBytesHas) {
   const auto below = [&](int64_t most) { return std::uniform_int_distribution<int64_t>(0, most - 1)(random); };
   for (int repetition = 0; repetition < 300; ++repetition) {
     const AddressRange window{1000 + below(200), 1400 + below(2000)};
+    bool overlaps = false;
     std::vector<char> bytes(static_cast<size_t>(window.end - window.begin));
     Coverage coverage(window);
     for (int64_t piece = below(12); piece > 0; --piece) {
@@ -24,8 +26,9 @@ TEST(Coverage, FindsTheStretchesThatAListOfBytesHas) {
       for (int64_t row = 0; row < rows; ++row)
         for (int64_t i = 0; i < length; ++i)
           if (const int64_t at = one.address + row * distance + i; at >= window.begin && at < window.end)
-            bytes[static_cast<size_t>(at - window.begin)] = 1;
+            overlaps = std::exchange(bytes[static_cast<size_t>(at - window.begin)], 1) != 0 || overlaps;
     }
+    EXPECT_EQ(coverage.overlaps(), overlaps);
     const int64_t bridge = 1 + below(200);
     std::vector<Stretch> expected;
     for (int64_t at = 0; at < std::ssize(bytes); ++at) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
+#include <utility>
 
 #include "core/base/units.hpp"
 #include "core/transport/move.hpp"
@@ -40,14 +41,20 @@ Status Staging::reserve(std::byte* shared) {
 
 bool Staging::reads_before(int64_t round) {
   if (!exact()) return job_.keep;
-  if (found_for_ != round) ranges_[round % 2] = ranges(round);
-  found_for_ = round;
+  find_ranges(round);
   return std::ranges::any_of(ranges_[round % 2], &Range::gaps);
 }
 
+void Staging::find_ranges(int64_t round) {
+  if (std::exchange(found_for_, round) == round) return;
+  bool overlap = false;
+  ranges_[round % 2] = exact() ? exact_ranges(round, overlap) : ranges(round);
+  if (overlap) fail({Code::overlap, "two ranks wrote the same bytes"});
+}
+
 void Staging::begin(int64_t round) {
-  std::vector<Range>& list = ranges_[round % 2];
-  if (found_for_ != round) list = ranges(round);
+  find_ranges(round);
+  const std::vector<Range>& list = ranges_[round % 2];
   if (!failure_.ok()) return;
   for (const Range& range : list) {
     if (exact() ? !range.gaps : job_.disjoint && range.bytes >= range.end - range.begin) continue;
@@ -131,10 +138,9 @@ std::span<std::byte> Staging::bytes_of(const Range& range, int64_t round) const 
   return {window(round) + (range.begin - addresses(round).begin), static_cast<size_t>(range.end - range.begin)};
 }
 
-// The ranges to move, in whole blocks or as the job's BRIDGE says. A window without pieces has none.
+// The ranges to move, in whole blocks; a window without pieces has none.
 std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   if (writer_ < 0) return {};
-  if (exact()) return exact_ranges(round);
   const auto [begin, end] = addresses(round);
   std::vector<Range> found;
   std::unordered_map<int32_t, size_t> number;  // of a part's range
@@ -159,7 +165,8 @@ std::vector<Staging::Range> Staging::ranges(int64_t round) const {
   return found;
 }
 
-std::vector<Staging::Range> Staging::exact_ranges(int64_t round) const {
+std::vector<Staging::Range> Staging::exact_ranges(int64_t round, bool& overlap) const {
+  if (writer_ < 0) return {};
   const AddressRange window = addresses(round);
   Coverage coverage(window);
   std::vector<const Part*> parts;
@@ -169,6 +176,7 @@ std::vector<Staging::Range> Staging::exact_ranges(int64_t round) const {
       const Part* part = &plan_.parts[static_cast<size_t>(piece.part)];
       if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
     }
+  overlap = job_.exclusive && coverage.overlaps();
   std::vector<Range> found;
   for (const auto& [range, gaps] : coverage.stretches(job_.bridge))
     for (const Part* part : parts) {

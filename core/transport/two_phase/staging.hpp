@@ -67,7 +67,9 @@ class Staging {
   AddressRange addresses(int64_t round) const { return domains_.range(writer_, round); }
   std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
   std::vector<Range> ranges(int64_t round) const;
-  std::vector<Range> exact_ranges(int64_t round) const;
+  // OVERLAP: two of the pieces share a byte, which the job does not allow.
+  std::vector<Range> exact_ranges(int64_t round, bool& overlap) const;
+  void find_ranges(int64_t round);
   // Zeroes the bytes of RANGE that are in none of its pieces, and possibly others.
   void zero_gaps(const Range& range, int64_t round);
   Status read_range(const Range& range, std::span<std::byte> bytes);
@@ -81,7 +83,7 @@ class Staging {
   Buffer own_;
   std::byte* windows_[2] = {};
   std::vector<Range> ranges_[2];  // of the windows being filled
-  int64_t found_for_ = -1;        // the last round of which reads_before found the ranges
+  int64_t found_for_ = -1;        // the last round of which the ranges were found
   Status failure_;
   bool touched_ = false;
   Background helper_;  // last member: its task uses the others
