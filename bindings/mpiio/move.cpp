@@ -144,7 +144,6 @@ std::vector<int> groups_of(std::span<const Hull> hulls, const std::vector<bool>&
 // What was written at once while calls were kept, and must be there after them: read back before they move.
 class Later {
  public:
-  // BEFORE(N) says whether a rank has such bytes that must be there before call N moves.
   static Result<Later> read(File& file, std::span<const Hull> hulls) {
     Later later;
     Hull seen;
@@ -252,7 +251,10 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   const Untimed untimed(file.comm, run_settings().waits);
   const double start = now();
   Kept kept = std::exchange(file.kept, {});
-  if (own != nullptr) kept.calls.push_back({hull_of(*own), std::move(*own)});
+  if (own != nullptr) {
+    for (Run& run : *own) run.call = static_cast<int32_t>(kept.calls.size());
+    kept.calls.push_back({hull_of(*own), std::move(*own)});
+  }
   Shape shape;
   std::vector<int64_t> words;
   for (const Kept::Call& call : kept.calls) {

@@ -269,6 +269,28 @@ static void renamed(void) {
   if (rank == 0) remove(name);
 }
 
+/* A call that moves at once, with what was kept before, of which it has some bytes itself. */
+static void large_over_small(void) {
+  enum { block = 1 << 16, blocks = 96 };
+  char *data = malloc((size_t)block * blocks);
+  MPI_Datatype own;
+  MPI_Type_vector(blocks, block, block * ranks, MPI_BYTE, &own);
+  MPI_Type_commit(&own);
+  MPI_File file = opened(path);
+  OK(MPI_File_set_view(file, (MPI_Offset)rank * block, MPI_BYTE, own, "native", MPI_INFO_NULL));
+  memset(data, 1, (size_t)block * blocks);
+  for (int turn = 0; turn < 6; ++turn) /* in the seventh call the ranks ask for sizes */
+    OK(MPI_File_write_at_all(file, turn * 3000, data, 2000, MPI_BYTE, MPI_STATUS_IGNORE));
+  memset(data, 2, (size_t)block * blocks);
+  OK(MPI_File_write_at_all(file, 1000, data, block * blocks - 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  CHECK(byte_at(path, (long)rank * block + 999) == 1, "the byte before it is lost");
+  for (int at = 1000; at < 20000; at += 500)
+    CHECK(byte_at(path, (long)rank * block + at) == 2, "byte %d is of an earlier call", at);
+  MPI_Type_free(&own);
+  free(data);
+}
+
 /* More bytes in one call than an int counts. */
 static void large_call(void) {
   const size_t bytes = ((size_t)2 << 30) + 4096 * 3;
@@ -366,7 +388,7 @@ int main(int argc, char **argv) {
   } cases[] = {{"files", many_files},      {"threads", two_threads}, {"million", million_runs},
                {"shared", shared_pointer}, {"atomic", atomic_mode},  {"order", order_of_calls},
                {"large", large_call},      {"space", full_disk},     {"asked", asked},
-               {"handles", two_handles},   {"renamed", renamed}};
+               {"handles", two_handles},   {"renamed", renamed},     {"over", large_over_small}};
   int provided = 0, failed = 1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
