@@ -13,7 +13,7 @@ BIN := build/venv/bin
 CXX_SOURCES = $(shell find include core bindings bench programs examples tests docs/reproducers \
   \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \))
 PYTHON_SOURCES := tools bindings/fortran \
-  $(addprefix tests/,python fortran languages fuzz checkers cluster faults series)
+  $(addprefix tests/,python fortran languages fuzz checkers cluster faults series unmodified)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,13 @@ disks: prepare-test configure-dev ## Fill disks, cut power and kill file servers
 
 test-cluster: prepare-test ## Run on several hosts, on GlusterFS and under Slurm, all on this machine (needs root)
 	@scripts/test cluster
+
+# Which suites: SUITES="romio/openmpi hdf5/openmpi"; IOR=PATH has its tests, too. Hours for all of them.
+test-unmodified: prepare-test configure-dev ## Run other projects' tests with libpenstock_mpiio and without (hours)
+	@scripts/install-dependencies unmodified
+	@cmake --build build
+	@[ -z "$(filter-out %/openmpi %/romio,$(or $(SUITES),all))" ] || { make configure-mpich && cmake --build build/mpich; }
+	@$(BIN)/python tests/unmodified/unmodified.py --build build --mpich build/mpich $(if $(IOR),--ior $(IOR)) $(SUITES)
 
 fault-table: prepare-test configure-dev ## Print the table of docs/faults.md, by library and fault (needs root)
 	@cmake --build build --target torture plain penstock_inject
@@ -140,6 +147,6 @@ build-%: configure-%
 build-dev-tests: configure-dev
 	@cmake --build --preset dev-tests
 
-.PHONY: help build demo test quick torture disks test-cluster fault-table fuzz check-threads check-memory \
-  check-objects nightly examples docs lint format tidy test-debian13 wheel test-wheel test-dev test-mpich test-serial \
-  test-asan asan install clean prepare-run prepare-test prepare-check
+.PHONY: help build demo test quick torture disks test-cluster test-unmodified fault-table fuzz check-threads \
+  check-memory check-objects nightly examples docs lint format tidy test-debian13 wheel test-wheel test-dev test-mpich \
+  test-serial test-asan asan install clean prepare-run prepare-test prepare-check
