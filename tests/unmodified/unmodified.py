@@ -56,7 +56,7 @@ class Runner:
         without = self.once(trial, "without", None)
         record: dict[str, object] = {"name": trial.name, "without": said(without)}
         verdicts = without.verdict
-        if self.library is not None:
+        if self.library is not None and without.verdict != LATE:
             with_it = self.once(trial, "with", self.library)
             record["with"] = said(with_it)
             verdicts += f" {with_it.verdict}"
