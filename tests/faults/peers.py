@@ -33,13 +33,17 @@ RANKING = ("crash", "hang", "false success", "some ranks", "damaged", "error", "
 
 @dataclass(frozen=True)
 class Writer:
-    """PLAN of ours, or the LIBRARY of a plain program; by OMPIO or ROMIO where one of them is called."""
+    """PLAN of ours, or the LIBRARY of a plain program; by OMPIO or ROMIO where one of them is called.
+
+    TAKEN: its calls of MPI-IO are taken over, as by `penstock run`.
+    """
 
     name: str
     extension: str
     plan: str = ""
     library: str = ""
     romio: bool = False
+    taken: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ def writers() -> list[Writer]:
     for romio in (False, True):
         by = "ROMIO" if romio else "OMPIO"
         list_of += [Writer(f"plain {name}, {by}", ".x", library=lib, romio=romio) for lib, name in plain.items()]
+    list_of += [Writer(f"plain {name}, `penstock run`", ".x", library=lib, taken=True) for lib, name in plain.items()]
     return list_of
 
 
@@ -95,7 +100,10 @@ class Run:
         if self.writer.romio:
             settings["OMPI_MCA_io"] = "^ompio"
         launch = [*self.settings.launcher, "-n", str(ranks)]
-        preload = [f"LD_PRELOAD={self.settings.preload}", f"PENSTOCK_FAULT_PAGES={self.pages}"]
+        libraries = self.settings.preload
+        if self.writer.taken:
+            libraries += f":{Path(self.settings.preload).resolve().parent / 'libpenstock_mpiio.so'}"
+        preload = [f"LD_PRELOAD={libraries}", f"PENSTOCK_FAULT_PAGES={self.pages}"]
         process = start([*launch, "env", *preload, *words], self.settings.pages, settings)
         return hear(process, LIMIT_SECONDS)
 
