@@ -186,7 +186,7 @@ def test_a_linked_program_needs_no_command(fields: list[str], tmp_path: Path) ->
         subprocess.run(command, cwd=tmp_path, env=given, check=True, capture_output=True)
         found, notes = read_reports(folder)
         assert (len(found), notes) == (reports, [])
-        assert all(one.files[0].kept.calls == 300 for one in found)
+        assert all(one.files[0].calls["MPI_File_write_at_all"].count == 300 for one in found)
 
 
 def test_a_job_of_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
