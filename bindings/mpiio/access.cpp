@@ -102,8 +102,9 @@ std::shared_ptr<File> ours(MPI_File handle, const char* call) {
   return file;
 }
 
-template <typename Pass>
-int blocking(MPI_File handle, const Access& access, MPI_Status* status, Pass pass) {
+// Performs ACCESS if it goes our way, and gives TOLD its file and bytes; PASS otherwise.
+template <typename Pass, typename Told>
+int take_over(MPI_File handle, const Access& access, Pass pass, Told told) {
   if (Inside::already()) return pass();
   const Inside inside;
   const auto file = ours(handle, access.call);
@@ -113,8 +114,25 @@ int blocking(MPI_File handle, const Access& access, MPI_Status* status, Pass pas
   int64_t bytes = 0;
   const Status done = perform(*file, access, bytes);
   timer.moved(bytes);
-  set_status(status, bytes);
-  return raise(*file, access.call, done);
+  const int failed = raise(*file, access.call, done);
+  const int error = told(*file, bytes, failed);
+  return failed == MPI_SUCCESS ? error : failed;
+}
+
+template <typename Pass>
+int blocking(MPI_File handle, const Access& access, MPI_Status* status, Pass pass) {
+  return take_over(handle, access, pass, [&](File&, int64_t bytes, int) {
+    set_status(status, bytes);
+    return MPI_SUCCESS;
+  });
+}
+
+template <typename Pass>
+int split_begin(MPI_File handle, const Access& access, Pass pass) {
+  return take_over(handle, access, pass, [](File& file, int64_t bytes, int) {
+    file.split_bytes = bytes;
+    return MPI_SUCCESS;
+  });
 }
 
 int query(void* bytes, MPI_Status* status) {
@@ -138,36 +156,13 @@ int completed(int64_t bytes, MPI_Request* request) {
   return MPI_Grequest_complete(*request);
 }
 
-// The data moves, or is copied, at once. A collective read must not wait for other ranks: this rank reads by itself.
+// Without other ranks, also where the call is collective: it must not wait for them.
 template <typename Pass>
-int beginning(MPI_File handle, Access access, MPI_Request* request, Pass pass) {
-  if (Inside::already()) return pass();
-  const Inside inside;
-  const auto file = ours(handle, access.call);
-  if (file == nullptr) return pass();
-  const std::lock_guard lock(file->busy);
-  CallTimer timer(*file->statistics, access.call);
-  int64_t bytes = 0;
-  const Status done = perform(*file, access, bytes);
-  timer.moved(bytes);
-  *request = MPI_REQUEST_NULL;
-  if (!done.ok()) return raise(*file, access.call, done);
-  return completed(bytes, request);
-}
-
-template <typename Pass>
-int split_begin(MPI_File handle, const Access& access, Pass pass) {
-  if (Inside::already()) return pass();
-  const Inside inside;
-  const auto file = ours(handle, access.call);
-  if (file == nullptr) return pass();
-  const std::lock_guard lock(file->busy);
-  CallTimer timer(*file->statistics, access.call);
-  int64_t bytes = 0;
-  const Status done = perform(*file, access, bytes);
-  timer.moved(bytes);
-  file->split_bytes = bytes;
-  return raise(*file, access.call, done);
+int beginning(MPI_File handle, const Access& access, MPI_Request* request, Pass pass) {
+  return take_over(handle, access, pass, [&](File&, int64_t bytes, int failed) {
+    *request = MPI_REQUEST_NULL;
+    return failed == MPI_SUCCESS ? completed(bytes, request) : failed;
+  });
 }
 
 template <typename Pass>

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 typedef intptr_t word;
-typedef word (*function)(word, word, word, word, word,
-                         word); /* MPI's have at most six arguments, none in floating point */
+/* MPI's have at most six arguments, none in floating point. */
+typedef word (*function)(word, word, word, word, word, word);
 
 #define FUNCTION(name) at_##name,
 #define LARGE(name) at_##name##_c,

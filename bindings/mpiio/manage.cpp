@@ -367,15 +367,14 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
             file.datarep = before;
             return error;
           }
-        if (displacement == 0 && etype == MPI_BYTE && filetype == MPI_BYTE && !file.kept.calls.empty()) {
-          file.caller = std::this_thread::get_id();
-          file.at_once = true;
-          if (const int error = raise(file, "MPI_File_set_view", move_kept(file, "MPI_File_set_view"))) return error;
-        }
         file.view_in_mpi = give;
         file.view = View(displacement, etype, filetype);
         file.position = 0;
-        return MPI_SUCCESS;
+        if (displacement != 0 || etype != MPI_BYTE || filetype != MPI_BYTE || file.kept.calls.empty())
+          return MPI_SUCCESS;
+        file.caller = std::this_thread::get_id();
+        file.at_once = true;
+        return raise(file, "MPI_File_set_view", move_kept(file, "MPI_File_set_view"));
       },
       pass);
 }

@@ -243,6 +243,16 @@ std::string plan_text(const File& file, const Shape& shape) {
   return text;
 }
 
+// A movement for WHY, which began at START, is in the report.
+void note_movement(File& file, const Shape& shape, std::string_view why, double start) {
+  Statistics& statistics = *file.statistics;
+  const std::lock_guard lock(statistics.mutex);
+  statistics.plan = plan_text(file, shape);
+  statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
+  ++statistics.moves[std::string(why)];
+  statistics.moving_seconds += now() - start;
+}
+
 // Moves what is kept, with OWN as the last call if it is given.
 Status move(File& file, std::string_view why, std::vector<Run>* own) {
   if (file.kept.calls.empty() && own == nullptr)
@@ -278,13 +288,10 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   if (shape.failed != 0)
     if (const Status agreed = agree(file.comm, before); !agreed.ok()) status = agreed;
   file.kept = {};
-  Statistics& statistics = *file.statistics;
-  const std::lock_guard lock(statistics.mutex);
-  statistics.plan = plan_text(file, shape);
-  statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
-  ++statistics.moves[std::string(why)];
-  statistics.moving_seconds += now() - start;
-  if (kept.since > 0) statistics.kept_seconds_max = std::max(statistics.kept_seconds_max, now() - kept.since);
+  note_movement(file, shape, why, start);
+  const std::lock_guard lock(file.statistics->mutex);
+  double& longest = file.statistics->kept_seconds_max;
+  if (kept.since > 0) longest = std::max(longest, now() - kept.since);
   return status;
 }
 
@@ -342,12 +349,7 @@ Status write_at_once(File& file, std::vector<Run> runs) {
     status = file.kept.failed = guarded([&] { return write_alone(file, without_overlaps(std::move(runs))); });
   else
     status = move_runs(file, Direction::write, std::move(runs), shape, words[0]);
-  Statistics& statistics = *file.statistics;
-  const std::lock_guard lock(statistics.mutex);
-  statistics.plan = plan_text(file, shape);
-  statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
-  ++statistics.moves["at once"];
-  statistics.moving_seconds += now() - start;
+  note_movement(file, shape, "at once", start);
   return status;
 }
 
