@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "bindings/mpiio/calls.hpp"
 #include "bindings/mpiio/errors.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"

@@ -20,7 +20,7 @@
 
 namespace penstock::mpiio {
 
-// Copies of data, in blocks that are used again.
+// Copies of data.
 class Arena {
  public:
   Arena() = default;
@@ -94,9 +94,8 @@ struct File {
   bool atomic = false;
 
   bool is_sole = false;  // all ranks of the program have opened it, once: nobody else writes to it at the same time
-  bool keeps_back = true;
-  // Its program went back to a view of bytes after a collective write, as HDF5 does, which then reads by independent
-  // calls what other ranks have written (chunks with filters), without a sync: nothing is kept back any more.
+  // Nothing is kept back: so PENSTOCK_RUN_DEFER says; or its program went back to a view of bytes after a collective
+  // write, as HDF5 does, which then reads by independent calls what other ranks have written, without a sync.
   bool at_once = false;
   Plan plan;              // with a transport
   bool automatic = true;  // nobody named it
@@ -117,6 +116,10 @@ struct File {
     return nullptr;
   }
 };
+
+// Views of one opening that MPI is told at once; it learns of later ones when it needs them. HDF5 sets two for each
+// collective write.
+inline constexpr int most_given_views = 4;
 
 // The file behind HANDLE; null if its calls go to MPI.
 std::shared_ptr<File> find(MPI_File handle);
@@ -151,5 +154,7 @@ Status write_together(File& file, std::vector<Run> runs);
 Result<int64_t> read_together(File& file, std::vector<Run> runs);
 // What was written is durable afterwards.
 Status sync(File& file);
+// MPI gets the view of FILE.
+Status give_view(File& file);
 
 }  // namespace penstock::mpiio

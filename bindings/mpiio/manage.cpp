@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <penstock/mpi.hpp>
-#include "bindings/mpiio/calls.hpp"
 #include "bindings/mpiio/errors.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"
@@ -99,8 +98,9 @@ Plan plan_of(const std::string& text, const Hints& hints, std::map<std::string, 
       what = "not needed";
   }
   if (transport == "independent") parameters.clear();
-  parameters["durability"] = "none";  // a program asks for durable data by MPI_File_sync
   std::string wanted = automatic ? transport : text;
+  // A program asks for durable data by MPI_File_sync.
+  if (wanted.find("durability=") == std::string::npos) parameters["durability"] = "none";
   for (const auto& [name, value] : parameters)
     wanted += fmt::format("{}{}={}", wanted.find(':') == std::string::npos ? ":" : ",", name, value);
   auto plan = parse_plan(wanted, "raw", vocabulary());
@@ -146,8 +146,8 @@ Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   return storage_file(file).status();
 }
 
-// Collective. HANDLE is open; it becomes ours if that is possible on all ranks.
-Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle) {
+// Collective. HANDLE is open, by a call that began at START; it becomes ours if that is possible on all ranks.
+Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle, double start) {
   auto file = std::make_shared<File>();
   file->handle = handle;
   file->path = path_of(name);
@@ -159,19 +159,26 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   const Status looked = guarded([&] { return look_at(*file, name, info, opening); });
   if (!looked.ok()) opening.left = looked.message();
   const auto inode = static_cast<int64_t>(file->inode);
-  const auto plan = static_cast<int64_t>(std::hash<std::string>()(file->plan.text(vocabulary())) >> 1);
+  const RunSettings& settings = run_settings();
+  const std::string asked = fmt::format("{} {} {}", file->plan.text(vocabulary()), settings.keep_back, settings.memory);
+  const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
   int64_t words[5] = {!opening.left.empty(), inode, -inode, plan, -plan};
   PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 5, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
   if (words[0] != 0 && opening.left.empty()) opening.left = "another rank leaves it to MPI, or cannot open it itself";
   if (words[0] == 0 && words[1] != -words[2]) opening.left = "the ranks have opened different files of this name";
-  if (words[3] != -words[4]) {
+  file->at_once = !settings.keep_back;
+  if (words[3] != -words[4]) {  // what each rank decides for itself must be the same on all
     file->plan = plan_of("auto", {}, opening.hints);
-    for (auto& [hint, what] : opening.hints) what = "not used: the ranks gave different hints or plans";
+    file->automatic = file->at_once = true;
+    for (auto& [hint, what] : opening.hints) what = "not used: the ranks have different hints or settings";
   }
   Statistics& statistics = *file->statistics;
   {
     const std::lock_guard lock(statistics.mutex);
     ++statistics.opened;
+    CallCount& count = statistics.calls["MPI_File_open"];
+    ++count.count;
+    count.seconds += now() - start;
     statistics.ranks = std::max<int64_t>(statistics.ranks, file->comm->size());
     for (const auto& [hint, what] : opening.hints) statistics.hints[hint] = what;
   }
@@ -179,7 +186,6 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
     statistics.pass("MPI_File_open", opening.left);
     return {};
   }
-  file->keeps_back = run_settings().keep_back;
   file->in_world = has_ranks_of(MPI_COMM_WORLD, *file);
   int world = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &world);
@@ -274,13 +280,8 @@ int File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_Fil
   const double start = now();
   const int error = original->File_open(comm, name, amode, info, handle);
   if (error != MPI_SUCCESS) return error;
-  const Status status = guarded([&] { return take(comm, name, amode, info, *handle); });
-  const auto statistics = statistics_of(path_of(name));
-  const std::lock_guard lock(statistics->mutex);
-  if (!status.ok()) statistics->passed["MPI_File_open"] = {1, status.message()};
-  CallCount& count = statistics->calls["MPI_File_open"];
-  ++count.count;
-  count.seconds += now() - start;
+  // A file that cannot be taken stays MPI's.
+  (void)guarded([&] { return take(comm, name, amode, info, *handle, start); });
   return MPI_SUCCESS;
 }
 

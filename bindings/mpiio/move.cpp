@@ -356,7 +356,6 @@ Status write_at_once(File& file, std::vector<Run> runs) {
 }  // namespace
 
 Status write_together(File& file, std::vector<Run> runs) {
-  if (!file.keeps_back) return move(file, "--defer none", &runs);
   if (file.at_once && file.kept.calls.empty()) return write_at_once(file, std::move(runs));
   constexpr int64_t short_run = 64 << 10;
   const int64_t limit = run_settings().memory, data = bytes_of(runs);

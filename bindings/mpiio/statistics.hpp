@@ -45,7 +45,7 @@ struct Statistics {
 // Those of the file at PATH, for the life of the process.
 std::shared_ptr<Statistics> statistics_of(const std::string& path);
 
-// Adds the time of its life to a call of a file. Only the outermost one in a thread counts.
+// Adds the time of its life to a call of a file.
 class CallTimer {
  public:
   CallTimer(Statistics& statistics, const char* call);
