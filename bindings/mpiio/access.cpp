@@ -27,12 +27,11 @@ struct Access {
 
 Status check(const File& file, const Access& access) {
   const bool writes = access.direction == Direction::write;
-  if (access.count < 0) return {Code::invalid, fmt::format("{}: a count of {}", access.call, access.count)};
-  if (access.offset < 0) return {Code::invalid, fmt::format("{}: an offset of {}", access.call, access.offset)};
-  if (access.type == MPI_DATATYPE_NULL) return {Code::invalid, fmt::format("{}: MPI_DATATYPE_NULL", access.call)};
+  if (access.count < 0) return {Code::invalid, fmt::format("a count of {}", access.count)};
+  if (access.offset < 0) return {Code::invalid, fmt::format("an offset of {}", access.offset)};
+  if (access.type == MPI_DATATYPE_NULL) return {Code::invalid, "MPI_DATATYPE_NULL as datatype"};
   if (writes ? !file.writable() : !file.readable())
-    return {Code::denied,
-            fmt::format("{}: '{}' was opened for {} only", access.call, file.path, writes ? "reading" : "writing")};
+    return {Code::denied, fmt::format("'{}' was opened for {} only", file.path, writes ? "reading" : "writing")};
   return {};
 }
 
@@ -44,7 +43,7 @@ Status perform(File& file, const Access& access, int64_t& bytes) {
   if (status.ok()) {
     Buffer buffer{static_cast<std::byte*>(access.memory), access.count, flat(access.type)};
     if (!buffer.type->known || !file.view.known())
-      status = {Code::unsupported, fmt::format("{}: a datatype of an unknown kind; use --plan none", access.call)};
+      status = {Code::unsupported, "a datatype of an unknown kind: use --plan none"};
     int64_t at = access.offset;
     if (access.where == Where::pointer) {
       at = file.position;
@@ -188,9 +187,9 @@ int shared(MPI_File handle, const char* call, bool together, Pass pass) {
     if (together)
       status = give_view(*file);
     else
-      status = {Code::unsupported, fmt::format("{} after more than {} views of one opening: use --plan none, or a "
-                                               "collective call on the shared file pointer before",
-                                               call, most_given_views)};
+      status = {Code::unsupported, fmt::format("a shared file pointer after more than {} views of one opening: use "
+                                               "--plan none, or a collective call on the pointer before",
+                                               most_given_views)};
   }
   if (!status.ok()) return raise(*file, call, status);
   return pass();

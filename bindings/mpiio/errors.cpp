@@ -3,8 +3,6 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 namespace penstock::mpiio {
 namespace {
 
@@ -47,8 +45,9 @@ int error_code(const Status& status) {
 
 int raise(File& file, const char* call, const Status& status) {
   if (status.ok()) return MPI_SUCCESS;
-  file.statistics->fail(fmt::format("{}: {}", call, status.message()));
-  const int code = error_code(status);
+  const Status told = status.in(call);
+  file.statistics->fail(told.message());
+  const int code = error_code(told);
   MPI_File_call_errhandler(file.handle, code);
   return code;
 }

@@ -413,7 +413,7 @@ int File_seek(MPI_File handle, MPI_Offset offset, int whence) {
         }
         if (from + offset < 0 || (whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END))
           return raise(file, "MPI_File_seek",
-                       {Code::invalid, fmt::format("MPI_File_seek: to {}, before the view begins", from + offset)});
+                       {Code::invalid, fmt::format("to {}, which is before the view begins", from + offset)});
         file.position = from + offset;
         return MPI_SUCCESS;
       },
