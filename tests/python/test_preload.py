@@ -1,8 +1,11 @@
 """test_preload.py: a library of ours in an unchanged command: where it is found, and how all ranks get it."""
 
+import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +67,18 @@ def test_open_mpi_takes_what_we_say(more: list[str], given: dict[str, str], monk
     words, changes = preload.with_ranks(command, {"OTHER": "ours"})
     done = subprocess.run(words, env=launch.environment() | changes, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "ours\n"), done.stderr
+
+
+def test_a_signal_that_comes_while_the_command_starts_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = subprocess.Popen
+
+    def popen(command: list[str], **given: Any) -> "subprocess.Popen[bytes]":
+        process = started(command, **given)
+        os.kill(os.getpid(), signal.SIGTERM)  # the handler runs before the caller has the process
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    assert preload.run(["sleep", "30"], os.environ) == 128 + signal.SIGTERM
 
 
 def test_a_library_comes_first_or_last_and_once(monkeypatch: pytest.MonkeyPatch) -> None:

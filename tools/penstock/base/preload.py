@@ -6,7 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -100,9 +100,9 @@ def _names(launcher: str) -> list[str]:
 def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """The command's status; 128 and the signal's number where one ended it. Signals to us are its."""
     try:
-        with _passing_signals() as to:
+        with _passing_signals() as pass_to:
             process = subprocess.Popen(command, env=environment)
-            to.append(process)
+            pass_to(process)
             status = process.wait()
     except OSError as error:
         status = 127 if isinstance(error, FileNotFoundError) else 126
@@ -111,18 +111,29 @@ def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 @contextlib.contextmanager
-def _passing_signals() -> Iterator[list["subprocess.Popen[bytes]"]]:
-    to: list[subprocess.Popen[bytes]] = []
+def _passing_signals() -> Iterator[Callable[["subprocess.Popen[bytes]"], None]]:
+    """Gives a function that names the process; what comes before it is named is passed on then."""
+    process: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
 
     def passed(number: int, _frame: FrameType | None) -> None:
-        for process in to:
-            if number != signal.SIGINT:  # Ctrl-C reaches it by itself
-                process.send_signal(number)
+        if number == signal.SIGINT:  # Ctrl-C reaches it by itself
+            return
+        if process is None:
+            early.append(number)
+        else:
+            process.send_signal(number)
+
+    def pass_to(started: "subprocess.Popen[bytes]") -> None:
+        nonlocal process
+        process = started
+        for number in early:
+            process.send_signal(number)
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
     kept = {number: signal.signal(number, passed) for number in numbers}
     try:
-        yield to
+        yield pass_to
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
