@@ -125,6 +125,16 @@ Status overlay(const Kept& kept, StorageFile& storage, std::span<const Run> runs
   return {};
 }
 
+// The file has what this rank has sent to others, by any handle.
+Status settle_all(File& file) {
+  PENSTOCK_TRY(settle(file));
+  for (const auto& other : others(file)) {
+    const std::unique_lock lock(other->busy, std::try_to_lock);
+    if (lock.owns_lock()) PENSTOCK_TRY(settle(*other));
+  }
+  return {};
+}
+
 // The parts of RUNS before byte END.
 std::vector<Run> before(std::span<const Run> runs, int64_t end) {
   std::vector<Run> there;
@@ -205,6 +215,7 @@ Result<StorageFile*> storage_file(File& file) {
 }
 
 Result<int64_t> size_of(File& file) {
+  PENSTOCK_TRY(settle_all(file));
   struct stat info{};
   if (::fstat(file.held.get(), &info) != 0) return Status::from_errno(errno, "'" + file.path + "': its size");
   return info.st_size;
@@ -212,6 +223,7 @@ Result<int64_t> size_of(File& file) {
 
 Status write_alone(File& file, std::span<const Run> runs) {
   if (runs.empty()) return {};
+  PENSTOCK_TRY(settle_all(file));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
   PENSTOCK_TRY(write_runs(*storage, runs));
   note_immediate(file.kept, runs);
@@ -224,6 +236,7 @@ Status write_alone(File& file, std::span<const Run> runs) {
 
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
   if (runs.empty()) return int64_t{0};
+  PENSTOCK_TRY(settle_all(file));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
   const auto also = others(file);
   std::vector<Run> there = runs;

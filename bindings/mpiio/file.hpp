@@ -12,6 +12,7 @@
 #include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
+#include "bindings/mpiio/gather.hpp"
 #include "bindings/mpiio/runs.hpp"
 #include "bindings/mpiio/statistics.hpp"
 #include "core/base/file_descriptor.hpp"
@@ -75,6 +76,16 @@ struct Pace {
   int64_t largest = 0;   // bytes of this rank in a call since the last one that asked
 };
 
+// Collective calls that the ranks expect to be like the last ones, each moved by itself; the same on all ranks but for
+// MISSED.
+struct Foresight {
+  int left = 0;         // coming calls in which they do not ask each other
+  int streak = 0;       // answers in a row that each moves its own; negative: not yet again
+  int penalty = 8;      // answers to wait for after a call that was another
+  bool missed = false;  // by this rank's data
+  bool small = false;   // one rank may write what all have in the next call
+};
+
 struct File {
   MPI_File handle = MPI_FILE_NULL;
   std::string path;
@@ -94,13 +105,17 @@ struct File {
   bool atomic = false;
 
   bool is_sole = false;  // all ranks of the program have opened it, once: nobody else writes to it at the same time
-  // Nothing is kept back: so PENSTOCK_RUN_DEFER says; or its program went back to a view of bytes after a collective
-  // write, as HDF5 does, which then reads by independent calls what other ranks have written, without a sync.
+  // Nothing is kept back: so PENSTOCK_RUN_DEFER says, or the program is HDF5, which reads by independent calls, without
+  // a sync, what other ranks have written. It goes back to a view of bytes after each collective write.
   bool at_once = false;
-  Plan plan;              // with a transport
-  bool automatic = true;  // nobody named it
+  bool is_asking = false;  // it is HDF5, whose ranks ask each other before each collective call
+  bool is_known = false;   // whether it is HDF5
+  Plan plan;               // with a transport
+  bool automatic = true;   // nobody named it
   Kept kept;
   Pace pace;
+  Foresight foresight[2];  // by direction
+  Gathering gathering;
   Status failed;             // of a movement in a call that could not say so
   int64_t split_bytes = -1;  // moved by the split collective call in progress; -1: none, or MPI's
   std::thread::id caller;    // of the last collective call

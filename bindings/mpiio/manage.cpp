@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -166,10 +168,10 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 5, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
   if (words[0] != 0 && opening.left.empty()) opening.left = "another rank leaves it to MPI, or cannot open it itself";
   if (words[0] == 0 && words[1] != -words[2]) opening.left = "the ranks have opened different files of this name";
-  file->at_once = !settings.keep_back;
+  file->at_once = file->is_known = !settings.keep_back;
   if (words[3] != -words[4]) {  // what each rank decides for itself must be the same on all
     file->plan = plan_of("auto", {}, opening.hints);
-    file->automatic = file->at_once = true;
+    file->automatic = file->at_once = file->is_known = true;
     for (auto& [hint, what] : opening.hints) what = "not used: the ranks have different hints or settings";
   }
   Statistics& statistics = *file->statistics;
@@ -212,6 +214,26 @@ int moved_first(MPI_File handle, const char* call, Pass pass) {
 Result<int64_t> file_size(File& file) {
   PENSTOCK_ASSIGN(const int64_t size, size_of(file));
   return std::max(size, kept_end(file));
+}
+
+// Whether the file begins as one of classic netCDF.
+bool is_classic(File& file) {
+  std::array<std::byte, 3> magic{};
+  const auto bytes = read_alone(file, {{0, magic.data(), std::ssize(magic), 0}});
+  return bytes.ok() && *bytes == std::ssize(magic) && std::memcmp(magic.data(), "CDF", magic.size()) == 0;
+}
+
+// Collective. Finds out at the first view after a collective write, where this rank went BACK to a view of bytes or did
+// not, whether the program is HDF5. PnetCDF goes back, too, and keeps to MPI's rules for what others read.
+Status know(File& file, bool back) {
+  if (file.is_known || file.pace.calls == 0) return {};
+  file.is_known = true;
+  file.caller = std::this_thread::get_id();
+  int64_t words[2] = {!back, back && is_classic(file)};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT64_T, MPI_MAX, file.native), "MPI_Allreduce"));
+  if (words[0] != 0 || words[1] != 0) return {};
+  file.at_once = file.is_asking = true;
+  return move_kept(file, "MPI_File_set_view");
 }
 
 // Whether several threads may call MPI at once.
@@ -356,6 +378,8 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
   return on_file(
       handle, "MPI_File_set_view",
       [&](File& file) {
+        const bool back = displacement == 0 && etype == MPI_BYTE && filetype == MPI_BYTE;
+        if (const int error = raise(file, "MPI_File_set_view", know(file, back))) return error;
         if (displacement < 0 || etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
           return pass();  // its error
         const std::string before = std::exchange(file.datarep, datarep == nullptr ? "native" : datarep);
@@ -371,11 +395,7 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
         file.view_in_mpi = give;
         file.view = View(displacement, etype, filetype);
         file.position = 0;
-        if (displacement != 0 || etype != MPI_BYTE || filetype != MPI_BYTE || file.kept.calls.empty())
-          return MPI_SUCCESS;
-        file.caller = std::this_thread::get_id();
-        file.at_once = true;
-        return raise(file, "MPI_File_set_view", move_kept(file, "MPI_File_set_view"));
+        return MPI_SUCCESS;
       },
       pass);
 }

@@ -23,6 +23,10 @@ constexpr int64_t long_run = 1 << 20;       // ranks with such runs move them by
 constexpr int64_t few_runs = 16;            // so do ranks with so few,
 constexpr int64_t few_bytes = 256 << 10;    // and no more bytes: to arrange an exchange would take longer
 constexpr int64_t short_span = 1 << 20;     // ranks whose bytes are no farther apart read them by themselves
+constexpr int enough_alone = 4;             // calls in a row, before the next ones are foreseen:
+constexpr int most_foreseen = 16;           // so many at most
+constexpr int most_penalty = 4096;
+constexpr int most_senders = 256;
 
 // Waits for late ranks as long as MPI does.
 Status max_over_ranks(const File& file, std::span<int64_t> words) {
@@ -39,6 +43,7 @@ struct Shape {
   int64_t span = 0;                // from the first byte to the last, of the rank where it is longest
   int64_t size = 0;                // of the file
   int64_t failed = 0;
+  int64_t unforeseen = 0;  // calls since the ranks last asked were not what they had expected
   void add(std::span<const Run> runs) {
     const int64_t sum = bytes_of(runs);
     bytes += sum;
@@ -54,9 +59,12 @@ struct Shape {
 constexpr size_t shape_words = sizeof(Shape) / sizeof(int64_t);
 
 void append(std::vector<int64_t>& words, const Shape& shape) {
-  words.insert(words.end(), {shape.bytes, shape.minus_run, shape.runs, shape.span, shape.size, shape.failed});
+  words.insert(words.end(),
+               {shape.bytes, shape.minus_run, shape.runs, shape.span, shape.size, shape.failed, shape.unforeseen});
 }
-Shape shape_of(std::span<const int64_t> words) { return {words[0], words[1], words[2], words[3], words[4], words[5]}; }
+Shape shape_of(std::span<const int64_t> words) {
+  return {words[0], words[1], words[2], words[3], words[4], words[5], words[6]};
+}
 
 // The file that is open, for transports, which open files by their names.
 class HeldFiles final : public Files {
@@ -73,6 +81,45 @@ class HeldFiles final : public Files {
 
 bool is_alone(const File& file, Direction direction, const Shape& shape) {
   return file.automatic ? shape.is_easy(direction) || file.comm->size() == 1 : file.plan.transport == "independent";
+}
+
+// Whether the ranks move this call without asking each other, after some that each moved by itself. Only where the
+// program has opened the file for reading, or asks by itself before each call.
+bool is_foreseen(File& file, Direction direction, const Shape& own) {
+  if (file.writable() && !file.is_asking) return false;
+  Foresight& foresight = file.foresight[static_cast<size_t>(direction)];
+  if (foresight.left == 0) return false;
+  --foresight.left;
+  foresight.missed |= !is_alone(file, direction, own);
+  return true;
+}
+
+// The ranks have asked each other, and SHAPE is the answer.
+void learn(File& file, Direction direction, const Shape& shape) {
+  Foresight& foresight = file.foresight[static_cast<size_t>(direction)];
+  foresight.missed = false;
+  if (shape.unforeseen != 0) {
+    foresight.penalty = std::min(2 * foresight.penalty, most_penalty);
+    foresight.streak = -foresight.penalty;
+  } else {
+    foresight.streak = is_alone(file, direction, shape) ? foresight.streak + 1 : std::min(foresight.streak, 0);
+  }
+  const int size = file.comm->size();
+  foresight.small =
+      file.is_asking && file.automatic && size > 1 && size <= most_senders && shape.bytes <= most_gathered / size / 2;
+  const int beyond = foresight.streak - enough_alone;
+  foresight.left = beyond < 0 ? 0 : std::min(1 << std::min(beyond, 10), most_foreseen);
+}
+
+// What the last call that one rank wrote for all has come to; the same on all ranks.
+Status answer_of(File& file) {
+  PENSTOCK_TRY(settle(file));
+  const std::optional<Answer> answer = std::exchange(file.gathering.answer, {});
+  if (!answer) return {};
+  const Shape shape = shape_of(answer->words);
+  learn(file, Direction::write, shape);
+  if (!answer->status.ok() || shape.failed == 0) return answer->status;
+  return agree(file.comm, std::exchange(file.kept.failed, {}));
 }
 
 // Moves RUNS of all ranks, which end before byte END. Writing, the status is the same on all. EXCLUSIVE: it is
@@ -255,8 +302,10 @@ void note_movement(File& file, const Shape& shape, std::string_view why, double 
 
 // Moves what is kept, with OWN as the last call if it is given.
 Status move(File& file, std::string_view why, std::vector<Run>* own) {
-  if (file.kept.calls.empty() && own == nullptr)
+  if (file.kept.calls.empty() && own == nullptr) {
+    PENSTOCK_TRY(answer_of(file));
     return file.at_once ? agree(file.comm, std::exchange(file.kept.failed, {})) : Status();
+  }
   const Calling calling(file.comm, why, file.path);
   const Untimed untimed(file.comm, run_settings().waits);
   const double start = now();
@@ -327,28 +376,42 @@ Status move_kept(File& file, std::string_view why) { return move(file, why, null
 
 namespace {
 
-// Nothing is kept. What one rank writes by itself and fails, others learn in the next call.
+// Nothing is kept. A failure is told on all ranks: of a call that was foreseen, at the next one that is not.
 Status write_at_once(File& file, std::vector<Run> runs) {
   const Calling calling(file.comm, "a collective write", file.path);
   const Untimed untimed(file.comm, run_settings().waits);
   const double start = now();
-  const auto size = size_of(file);
-  if (!size.ok() && file.kept.failed.ok()) file.kept.failed = size.status();
   Shape shape;
   shape.add(runs);
+  const auto by_itself = [&] { return guarded([&] { return write_alone(file, without_overlaps(std::move(runs))); }); };
+  PENSTOCK_TRY(answer_of(file));
+  file.foresight[static_cast<size_t>(Direction::read)].left = 0;  // before the others have written
+  if (is_foreseen(file, Direction::write, shape)) {
+    const Status status = by_itself();
+    if (file.kept.failed.ok()) file.kept.failed = status;
+    note_movement(file, shape, "at once", start);
+    return {};
+  }
+  const auto size = size_of(file);
+  if (!size.ok() && file.kept.failed.ok()) file.kept.failed = size.status();
   shape.size = size.ok() ? *size : 0;
   shape.failed = !file.kept.failed.ok();
-  const Hull own = hull_of(runs);
-  std::vector<int64_t> words = {own.last};
+  shape.unforeseen = file.foresight[static_cast<size_t>(Direction::write)].missed;
+  std::vector<int64_t> words;
   append(words, shape);
+  if (file.foresight[static_cast<size_t>(Direction::write)].small) {
+    const Status status = gather(file, words, std::move(runs));
+    note_movement(file, shape, "at once", start);
+    return status;
+  }
+  words.push_back(hull_of(runs).last);
   PENSTOCK_TRY(max_over_ranks(file, words));
-  shape = shape_of(std::span<const int64_t>(words).subspan(1));
+  shape = shape_of(words);
+  learn(file, Direction::write, shape);
   if (shape.failed != 0) return agree(file.comm, std::exchange(file.kept.failed, {}));
-  Status status;
-  if (is_alone(file, Direction::write, shape))
-    status = file.kept.failed = guarded([&] { return write_alone(file, without_overlaps(std::move(runs))); });
-  else
-    status = move_runs(file, Direction::write, std::move(runs), shape, words[0]);
+  const Status status = is_alone(file, Direction::write, shape)
+                            ? agree(file.comm, by_itself())
+                            : move_runs(file, Direction::write, std::move(runs), shape, words.back());
   note_movement(file, shape, "at once", start);
   return status;
 }
@@ -389,20 +452,24 @@ Status write_together(File& file, std::vector<Run> runs) {
 }
 
 Result<int64_t> read_together(File& file, std::vector<Run> runs) {
-  PENSTOCK_TRY(move_kept(file, "a collective read"));
+  if (!file.kept.calls.empty()) PENSTOCK_TRY(move_kept(file, "a collective read"));
   const Calling calling(file.comm, "a collective read", file.path);
   const Untimed untimed(file.comm, run_settings().waits);
   Shape shape;
   shape.add(runs);
+  PENSTOCK_TRY(answer_of(file));
+  if (is_foreseen(file, Direction::read, shape)) return read_alone(file, runs);
   const auto size = size_of(file);
-  shape.failed = !size.ok();
+  if (!size.ok() && file.kept.failed.ok()) file.kept.failed = size.status();
   shape.size = size.ok() ? *size : 0;
+  shape.failed = !file.kept.failed.ok();
+  shape.unforeseen = file.foresight[static_cast<size_t>(Direction::read)].missed;
   std::vector<int64_t> words;
   append(words, shape);
   PENSTOCK_TRY(max_over_ranks(file, words));
   shape = shape_of(words);
-  if (shape.failed)
-    return size.ok() ? Status(Code::elsewhere, "another rank cannot find the file's size") : size.status();
+  learn(file, Direction::read, shape);
+  if (shape.failed != 0) PENSTOCK_TRY(agree(file.comm, std::exchange(file.kept.failed, {})));
   std::vector<Run> there;
   for (Run run : runs) {
     run.length = std::min(run.length, shape.size - run.offset);

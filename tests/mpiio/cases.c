@@ -381,6 +381,23 @@ static void asked(void) {
   OK(MPI_File_close(&file));
 }
 
+/* One rank's view is that of bytes from the file's begin, and is set again after each collective write: HDF5 does so on
+ * all ranks. */
+static void view_at_zero(void) {
+  MPI_File file = opened(path);
+  for (int turn = 0; turn < 5; ++turn) {
+    unsigned char data[100];
+    memset(data, 10 * turn + rank, sizeof data);
+    OK(MPI_File_set_view(file, (MPI_Offset)rank * 100, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    OK(MPI_File_write_all(file, data, 100, MPI_BYTE, MPI_STATUS_IGNORE));
+  }
+  OK(MPI_File_close(&file));
+  for (int r = 0; r < ranks; ++r) {
+    const int byte = byte_at(path, r * 100 + 50);
+    CHECK(byte == 40 + r, "the byte of rank %d is %d", r, byte);
+  }
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -388,7 +405,8 @@ int main(int argc, char **argv) {
   } cases[] = {{"files", many_files},      {"threads", two_threads}, {"million", million_runs},
                {"shared", shared_pointer}, {"atomic", atomic_mode},  {"order", order_of_calls},
                {"large", large_call},      {"space", full_disk},     {"asked", asked},
-               {"handles", two_handles},   {"renamed", renamed},     {"over", large_over_small}};
+               {"handles", two_handles},   {"renamed", renamed},     {"over", large_over_small},
+               {"zero", view_at_zero}};
   int provided = 0, failed = 1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
