@@ -44,12 +44,13 @@ disks: prepare-test configure-dev ## Fill disks, cut power and kill file servers
 test-cluster: prepare-test ## Run on several hosts, on GlusterFS and under Slurm, all on this machine (needs root)
 	@scripts/test cluster
 
-# Which suites: SUITES="romio/openmpi hdf5/openmpi"; IOR=PATH has its tests, too. Hours for all of them.
+# Which suites: SUITES="romio/openmpi hdf5/openmpi"; IOR=, E3SM_IO= and H5BENCH=PATH have tests, too. Hours for all.
 test-unmodified: prepare-test configure-dev ## Run other projects' tests with libpenstock_mpiio and without (hours)
 	@scripts/install-dependencies unmodified
 	@cmake --build build
 	@[ -z "$(filter-out %/openmpi %/romio,$(or $(SUITES),all))" ] || { make configure-mpich && cmake --build build/mpich; }
-	@$(BIN)/python tests/unmodified/unmodified.py --build build --mpich build/mpich $(if $(IOR),--ior $(IOR)) $(SUITES)
+	@$(BIN)/python tests/unmodified/unmodified.py --build build --mpich build/mpich \
+	  $(foreach program,IOR E3SM_IO H5BENCH,$(if $($(program)),--program $(program)=$($(program)))) $(SUITES)
 
 fault-table: prepare-test configure-dev ## Print the table of docs/faults.md, by library and fault (needs root)
 	@cmake --build build --target torture plain penstock_inject

@@ -135,7 +135,9 @@ def main() -> int:
     parser.add_argument("--build", type=Path, default=Path("build"), help="the folder of a build with Open MPI")
     parser.add_argument("--mpich", type=Path, default=Path("build/mpich"), help="the folder of a build with MPICH")
     parser.add_argument("--folder", type=Path, default=Path("build/unmodified"), help="for sources, builds and results")
-    parser.add_argument("--ior", type=Path, help="the path of IOR, built with Open MPI")
+    parser.add_argument(
+        "--program", action="append", default=[], metavar="NAME=PATH", help="IOR, E3SM_IO or H5BENCH, built before"
+    )
     parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="tests with TEXT in their names")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="for the library: its settings"
@@ -148,7 +150,8 @@ def main() -> int:
     unknown = [name for name in chosen if name not in SUITES]
     if unknown:
         parser.error(f"no suite {', '.join(unknown)}; there are {', '.join(SUITES)}")
-    place = Place(options.folder.resolve(), options.ior)
+    programs = dict(one.split("=", 1) for one in options.program)
+    place = Place(options.folder.resolve(), {name: Path(path) for name, path in programs.items()})
     results = place.folder / "results.json"
     known = load(results)
     if not options.table:

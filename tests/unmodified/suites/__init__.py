@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from suites import hdf5, ior, mpich_io, netcdf, pnetcdf, python, romio
+from suites import e3sm, h5bench, hdf5, ior, mpich_io, netcdf, pnetcdf, python, romio
 from suites.place import Place
 from trial import MPICH, OMPIO, ROMIO, Suite
 
@@ -16,6 +16,8 @@ SUITES: dict[str, Callable[[Place], Suite]] = {
         (romio, (OMPIO, ROMIO, MPICH)),
         (mpich_io, (OMPIO, ROMIO, MPICH)),
         (ior, (OMPIO,)),
+        (e3sm, (OMPIO, ROMIO)),
+        (h5bench, (OMPIO,)),
         (python, (OMPIO,)),
     )
     for mpi in libraries

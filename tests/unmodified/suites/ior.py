@@ -28,15 +28,13 @@ OF_HDF5: dict[str, tuple[str, ...]] = {
 
 
 def suite(mpi: Mpi, place: Place) -> Suite:
-    if place.ior is None:
-        raise Missing("IOR is in no archive that apt uses: give the path of one, built with Open MPI, by --ior (IOR=)")
-    ior = str(place.ior.resolve())
+    ior = str(program := place.given("IOR", f"IOR, built with {mpi.name}"))
     ask = [*mpi.start(1), ior, "--help"]
     shown = subprocess.run(ask, env=environment(mpi), capture_output=True, text=True, check=False).stdout
     interfaces = re.findall(r"API for I/O \[(.*)\]", shown)
     if not interfaces:
         raise Missing(f"{ior} does not run with {mpi.name}: {shown[-300:]}")
-    version = re.findall(rb"IOR-[\w.+-]+", place.ior.read_bytes())
+    version = re.findall(rb"IOR-[\w.+-]+", program.read_bytes())
     trials = [
         Trial(name, [*mpi.start(4), ior, *words, *CHECKED, "-o", "FOLDER/file"], 120, "Finished", "ncorrect data|ERROR")
         for name, words in cases()

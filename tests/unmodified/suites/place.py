@@ -1,17 +1,23 @@
 """place.py: where sources are kept and suites are built; what is there is used again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import sources
+from sources import Missing
 from trial import Mpi
 
 
 @dataclass(frozen=True)
 class Place:
     folder: Path
-    ior: Path | None  # IOR is in no archive that apt uses: somebody has built it
+    programs: Mapping[str, Path]  # those that are in no archive that apt uses: somebody has built them
+
+    def given(self, name: str, what: str) -> Path:
+        if name not in self.programs:
+            raise Missing(f"{what}, is in no archive that apt uses: give the path of one by {name}=PATH")
+        return self.programs[name].resolve()
 
     def source(self, package: str) -> tuple[Path, str]:
         return sources.unpacked(package, self.folder / "sources")
