@@ -4,7 +4,6 @@
 #include <map>
 
 namespace penstock::mpiio {
-namespace {
 
 int class_of(Code code) {
   switch (code) {
@@ -20,8 +19,6 @@ int class_of(Code code) {
     default: return MPI_ERR_IO;
   }
 }
-
-}  // namespace
 
 int error_code(const Status& status) {
   constexpr size_t most = 64;

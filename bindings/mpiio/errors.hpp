@@ -9,6 +9,8 @@
 
 namespace penstock::mpiio {
 
+// MPI's class of errors.
+int class_of(Code code);
 // Local. The code, with STATUS's message as its text where MPI takes one. MPI_SUCCESS if STATUS is ok.
 int error_code(const Status& status);
 // Local. Same; an error is told to the error handler of FILE, and noted for the report.

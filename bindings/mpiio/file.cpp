@@ -209,7 +209,7 @@ std::string path_now(File& file) {
 
 Result<StorageFile*> storage_file(File& file) {
   if (!file.storage_file) {
-    PENSTOCK_ASSIGN(file.storage_file, file.statistics->storage->open(path_now(file), Io::buffered, file.writable()));
+    PENSTOCK_ASSIGN(file.storage_file, open_storage(file, Io::buffered, file.writable()));
   }
   return file.storage_file.get();
 }
@@ -224,6 +224,7 @@ Result<int64_t> size_of(File& file) {
 Status write_alone(File& file, std::span<const Run> runs) {
   if (runs.empty()) return {};
   PENSTOCK_TRY(settle_all(file));
+  PENSTOCK_TRY(wait_for_background(file, hull_of(runs)));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
   PENSTOCK_TRY(write_runs(*storage, runs));
   note_immediate(file.kept, runs);
@@ -237,6 +238,7 @@ Status write_alone(File& file, std::span<const Run> runs) {
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
   if (runs.empty()) return int64_t{0};
   PENSTOCK_TRY(settle_all(file));
+  PENSTOCK_TRY(wait_for_background(file, hull_of(runs)));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
   const auto also = others(file);
   std::vector<Run> there = runs;
@@ -269,7 +271,7 @@ Status overlay_others(File& file, std::span<const Run> runs) {
 int64_t kept_end(const File& file) {
   Hull hull;
   for (const Kept::Call& call : file.kept.calls) hull.add(call.hull);
-  return std::max<int64_t>(0, hull.last);
+  return std::max(hull.last, file.background == nullptr ? 0 : file.background->noted_end());
 }
 
 }  // namespace penstock::mpiio

@@ -12,6 +12,7 @@
 #include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
+#include "bindings/mpiio/background.hpp"
 #include "bindings/mpiio/gather.hpp"
 #include "bindings/mpiio/runs.hpp"
 #include "bindings/mpiio/statistics.hpp"
@@ -108,10 +109,11 @@ struct File {
   // Nothing is kept back: so PENSTOCK_RUN_DEFER says, or the program is HDF5, which reads by independent calls, without
   // a sync, what other ranks have written. It goes back to a view of bytes after each collective write.
   bool at_once = false;
-  bool is_asking = false;  // it is HDF5, whose ranks ask each other before each collective call
-  bool is_known = false;   // whether it is HDF5
-  Plan plan;               // with a transport
-  bool automatic = true;   // nobody named it
+  bool is_asking = false;                  // it is HDF5, whose ranks ask each other before each collective call
+  bool is_known = false;                   // whether it is HDF5
+  Plan plan;                               // with a transport
+  bool automatic = true;                   // nobody named it
+  std::shared_ptr<Background> background;  // plan servers
   Kept kept;
   Pace pace;
   Foresight foresight[2];  // by direction
@@ -159,7 +161,7 @@ Status write_alone(File& file, std::span<const Run> runs);
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
 // Puts what this rank keeps by other handles of the file over what RUNS have from it.
 Status overlay_others(File& file, std::span<const Run> runs);
-// The end of this rank's share of what is kept back.
+// The end of this rank's share of what is kept back, and of what waits in the background.
 int64_t kept_end(const File& file);
 
 // --- collective ---

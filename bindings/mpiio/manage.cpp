@@ -128,13 +128,15 @@ bool has_ranks_of(MPI_Comm comm, const File& file) {
 struct Opening {
   std::string left;  // why it is left to MPI; "" if it need not be
   std::map<std::string, std::string> hints;
+  int64_t background_bytes = 0;  // asked for
 };
 
 // Local.
 Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   const std::string& plan = run_settings().plan_for(file.path);
-  file.automatic = plan == "auto";
-  file.plan = plan_of(plan == "none" ? "auto" : plan, hints_in(info), opening.hints);
+  opening.background_bytes = background_bytes(plan);
+  file.automatic = plan == "auto" || opening.background_bytes > 0;
+  file.plan = plan_of(file.automatic || plan == "none" ? "auto" : plan, hints_in(info), opening.hints);
   if (file.plan.transport != "two_phase") file.automatic = false;
   opening.left = why_left(name, file.amode, plan);
   if (!opening.left.empty()) return {};
@@ -148,8 +150,9 @@ Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   return storage_file(file).status();
 }
 
-// Collective. HANDLE is open, by a call that began at START; it becomes ours if that is possible on all ranks.
-Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle, double start) {
+// Collective. HANDLE is open, by a call that began at START; it becomes ours if that is possible on all ranks. REFUSED,
+// the same on all ranks: what the background could not write of files that are closed.
+Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle, double start, Status& refused) {
   auto file = std::make_shared<File>();
   file->handle = handle;
   file->path = path_of(name);
@@ -162,16 +165,23 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   if (!looked.ok()) opening.left = looked.message();
   const auto inode = static_cast<int64_t>(file->inode);
   const RunSettings& settings = run_settings();
-  const std::string asked = fmt::format("{} {} {}", file->plan.text(vocabulary()), settings.keep_back, settings.memory);
+  const std::string asked = fmt::format("{} {} {} {}", file->plan.text(vocabulary()), settings.keep_back,
+                                        settings.memory, opening.background_bytes);
   const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
-  int64_t words[5] = {!opening.left.empty(), inode, -inode, plan, -plan};
-  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 5, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  const Status lost = lost_in_background();
+  int64_t words[6] = {!opening.left.empty(), inode, -inode, plan, -plan, !lost.ok()};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 6, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  if (words[5] != 0) {
+    refused = agree(file->comm, lost);
+    return {};
+  }
   if (words[0] != 0 && opening.left.empty()) opening.left = "another rank leaves it to MPI, or cannot open it itself";
   if (words[0] == 0 && words[1] != -words[2]) opening.left = "the ranks have opened different files of this name";
   file->at_once = file->is_known = !settings.keep_back;
   if (words[3] != -words[4]) {  // what each rank decides for itself must be the same on all
     file->plan = plan_of("auto", {}, opening.hints);
     file->automatic = file->at_once = file->is_known = true;
+    opening.background_bytes = 0;
     for (auto& [hint, what] : opening.hints) what = "not used: the ranks have different hints or settings";
   }
   Statistics& statistics = *file->statistics;
@@ -194,8 +204,21 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   const auto also = others(*file);
   file->is_sole = file->in_world && file->comm->size() == world && also.empty();
   for (const auto& other : also) other->is_sole = false;
+  if (opening.background_bytes > 0) {
+    std::string why_not;
+    file->background = Background::begin(*file, opening.background_bytes, why_not);
+    file->storage_file.reset();  // it was opened before
+    const std::lock_guard lock(statistics.mutex);
+    statistics.background.why_not = why_not;
+  }
   remember(file);
   return {};
+}
+
+// Collective. What was written is in the file, for what MPI does with it.
+Status move_all(File& file, const char* call) {
+  const Status moved = move_kept(file, call), drained = drain_together(file);
+  return moved.ok() ? drained : moved;
 }
 
 // Moves what is kept in FILE, for a call that goes on to MPI.
@@ -205,7 +228,7 @@ int moved_first(MPI_File handle, const char* call, Pass pass) {
       handle, call,
       [&](File& file) {
         file.caller = std::this_thread::get_id();
-        const int error = raise(file, call, move_kept(file, call));
+        const int error = raise(file, call, move_all(file, call));
         return error == MPI_SUCCESS ? pass() : error;
       },
       pass);
@@ -265,18 +288,26 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int Finalize() {
+  Status lost;
   if (!Inside::already()) {
     const Inside inside;
     for (const auto& file : open_files())
       if (const Status status = guarded([&] { return move_kept(*file, "MPI_Finalize"); }); !status.ok())
         file->statistics->fail("MPI_Finalize: " + status.message());
-    for (const auto& file : open_files()) forget(file->handle);
+    for (const auto& file : open_files()) {
+      if (file->background) (void)file->background->end();
+      forget(file->handle);
+    }
+    drain_process();
+    lost = end_background();
     (void)guarded([] {
       write_report();
       return Status();
     });
+    end_ledger();
   }
-  return original->Finalize();
+  const int error = original->Finalize();
+  return error == MPI_SUCCESS ? class_of(lost.code()) : error;
 }
 
 // Programs, and HDF5, count on a barrier to make what was written before visible after it. So it moves what is kept.
@@ -285,6 +316,7 @@ int Barrier(MPI_Comm comm) {
   if (!Inside::already()) {
     const Inside inside;
     for (const auto& file : open_files()) {
+      if (file->background && !file->is_sole) (void)file->background->drain();  // for those with other handles
       if (threads_call() && file->caller != std::this_thread::get_id()) continue;
       const std::lock_guard lock(file->busy);
       if (file->kept.calls.empty() || !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file))) continue;
@@ -300,11 +332,25 @@ int File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_Fil
   if (Inside::already()) return original->File_open(comm, name, amode, info, handle);
   const Inside inside;
   const double start = now();
+  const auto wait_for_it = [&] { return guarded([&] { return wait_for_path(path_of(name)), Status(); }); };
+  (void)wait_for_it();  // MPI looks for the end of some
   const int error = original->File_open(comm, name, amode, info, handle);
   if (error != MPI_SUCCESS) return error;
+  (void)wait_for_it();  // another rank may have closed it since
+  Status refused;
   // A file that cannot be taken stays MPI's.
-  (void)guarded([&] { return take(comm, name, amode, info, *handle, start); });
-  return MPI_SUCCESS;
+  (void)guarded([&] { return take(comm, name, amode, info, *handle, start, refused); });
+  if (refused.ok()) return MPI_SUCCESS;
+  const int code = error_code(refused.in("MPI_File_open, of a file that was closed before"));
+  MPI_File_call_errhandler(*handle, code);
+  original->File_close(handle);
+  *handle = MPI_FILE_NULL;
+  return code;
+}
+
+int File_delete(const char* name, MPI_Info info) {
+  if (!Inside::already()) (void)guarded([&] { return wait_for_path(path_of(name)), Status(); });
+  return original->File_delete(name, info);
 }
 
 int File_close(MPI_File* handle) {
@@ -318,7 +364,11 @@ int File_close(MPI_File* handle) {
     const std::lock_guard lock(file->busy);
     Status status = guarded([&] { return move_kept(*file, "MPI_File_close"); });
     if (status.ok()) status = std::exchange(file->failed, {});
+    if (file->background)
+      if (const Status told = agree(file->comm, file->background->failure()); status.ok()) status = told;
     if (status.ok() && file->storage_file) status = file->storage_file->close();
+    if (file->background)
+      if (const Status ended = file->background->end(); status.ok()) status = ended;
     failed = raise(*file, "MPI_File_close", status);
     file->storage_file.reset();
   }
@@ -342,7 +392,18 @@ int File_sync(MPI_File handle) {
 }
 
 int File_set_size(MPI_File handle, MPI_Offset size) {
-  return moved_first(handle, "MPI_File_set_size", [&] { return original->File_set_size(handle, size); });
+  const auto pass = [&] { return original->File_set_size(handle, size); };
+  return on_file(
+      handle, "MPI_File_set_size",
+      [&](File& file) {
+        file.caller = std::this_thread::get_id();
+        Status status = move_kept(file, "MPI_File_set_size");
+        if (file.background && size < file.background->noted_end())  // not so where HDF5 sets what it has written
+          if (const Status drained = drain_together(file); status.ok()) status = drained;
+        const int error = raise(file, "MPI_File_set_size", status);
+        return error == MPI_SUCCESS ? pass() : error;
+      },
+      pass);
 }
 
 int File_preallocate(MPI_File handle, MPI_Offset size) {
@@ -386,7 +447,7 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
         const bool give =
             file.why_passed() != nullptr || file.views++ < most_given_views || is_judged_by_mpi(*flat(filetype));
         if (file.why_passed() != nullptr)
-          if (const int error = raise(file, "MPI_File_set_view", move_kept(file, "MPI_File_set_view"))) return error;
+          if (const int error = raise(file, "MPI_File_set_view", move_all(file, "MPI_File_set_view"))) return error;
         if (give)
           if (const int error = pass(); error != MPI_SUCCESS) {
             file.datarep = before;
@@ -492,7 +553,7 @@ int File_set_atomicity(MPI_File handle, int flag) {
       handle, "MPI_File_set_atomicity",
       [&](File& file) {
         file.caller = std::this_thread::get_id();
-        Status status = move_kept(file, "MPI_File_set_atomicity");
+        Status status = move_all(file, "MPI_File_set_atomicity");
         const bool was_passed = file.why_passed() != nullptr;
         if (status.ok() && !was_passed && flag != 0) {
           if (!file.view_in_mpi) status = give_view(file);

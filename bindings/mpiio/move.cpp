@@ -71,7 +71,7 @@ class HeldFiles final : public Files {
  public:
   explicit HeldFiles(File& file) : file_(file) {}
   Result<StorageFilePtr> open(const std::string&, IoMode mode, bool writable) override {
-    return file_.statistics->storage->open(path_now(file_), mode, writable);
+    return open_storage(file_, mode, writable);
   }
   Result<FileStat> stat(const std::string&) override { return file_.statistics->storage->stat(path_now(file_)); }
 
@@ -87,6 +87,7 @@ bool is_alone(const File& file, Direction direction, const Shape& shape) {
 // program has opened the file for reading, or asks by itself before each call.
 bool is_foreseen(File& file, Direction direction, const Shape& own) {
   if (file.writable() && !file.is_asking) return false;
+  if (direction == Direction::write && file.background != nullptr) return false;  // all must know what waits
   Foresight& foresight = file.foresight[static_cast<size_t>(direction)];
   if (foresight.left == 0) return false;
   --foresight.left;
@@ -105,8 +106,8 @@ void learn(File& file, Direction direction, const Shape& shape) {
     foresight.streak = is_alone(file, direction, shape) ? foresight.streak + 1 : std::min(foresight.streak, 0);
   }
   const int size = file.comm->size();
-  foresight.small =
-      file.is_asking && file.automatic && size > 1 && size <= most_senders && shape.bytes <= most_gathered / size / 2;
+  foresight.small = file.is_asking && file.automatic && file.background == nullptr && size > 1 &&
+                    size <= most_senders && shape.bytes <= most_gathered / size / 2;
   const int beyond = foresight.streak - enough_alone;
   foresight.left = beyond < 0 ? 0 : std::min(1 << std::min(beyond, 10), most_foreseen);
 }
@@ -232,6 +233,36 @@ class Later {
   size_t next_ = 0;
 };
 
+// Older bytes of the background are in the file where HULLS of all ranks lie; SIZE is that of then.
+Status wait_for_older(File& file, std::span<const Hull> hulls, int64_t& size) {
+  if (file.background == nullptr) return {};
+  bool any = false;
+  for (const Hull& hull : hulls) {
+    if (const Status waited = wait_for_background(file, hull); !waited.ok() && file.failed.ok()) file.failed = waited;
+    any = any || file.background->meets(hull);
+  }
+  if (!any) return {};
+  const auto now = size_of(file);
+  if (now.ok()) size = std::max(size, *now);
+  return max_over_ranks(file, {&size, 1});
+}
+
+// Whether few ranks of a node write what is moved, and not each its own.
+bool is_exchanged(const File& file, const Shape& shape) {
+  return file.plan.transport == "two_phase" && !is_alone(file, Direction::write, shape);
+}
+
+void note_handed_over(File& file, std::span<const Hull> hulls) {
+  if (file.background == nullptr) return;
+  for (const Hull& hull : hulls) file.background->note(hull);
+}
+
+// What the thread failed to write is the error of this movement.
+void take_failure(File& file, Kept& kept) {
+  if (file.background == nullptr) return;
+  if (Status failed = file.background->failure(); kept.failed.ok()) kept.failed = std::move(failed);
+}
+
 // Moves all of KEPT. HULLS are those of all ranks.
 Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, bool immediate) {
   Later later;
@@ -256,11 +287,17 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
   };
   // Ranges of calls that overlap seldom have a byte in common: fields of records, or halves of a variable.
   const bool only_ranges = groups.size() > 1 && std::ranges::count(breaks, true) == 0;
-  if (only_ranges && !is_alone(file, Direction::write, shape) && file.plan.transport == "two_phase") {
+  const bool at_once = only_ranges && is_exchanged(file, shape);
+  // The thread keeps no order between ranks.
+  Handing handing(file, !immediate && (groups.size() <= 1 || at_once), is_exchanged(file, shape));
+  if (handing.allowed()) note_handed_over(file, hulls);
+  if (at_once) {
     auto [runs, all] = runs_of_calls(0, hulls.size());
     const Status status = move_runs(file, Direction::write, std::move(runs), shape, all.last, true);
     if (status.code() != Code::overlap) return status;
     shape.size = std::max(shape.size, all.last);
+    handing.stop();
+    PENSTOCK_TRY(drain_together(file));
   }
   Status first;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -296,6 +333,7 @@ void note_movement(File& file, const Shape& shape, std::string_view why, double 
   const std::lock_guard lock(statistics.mutex);
   statistics.plan = plan_text(file, shape);
   statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
+  if (file.background != nullptr) statistics.reason += ", in the background";
   ++statistics.moves[std::string(why)];
   statistics.moving_seconds += now() - start;
 }
@@ -322,6 +360,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   }
   const auto size = size_of(file);  // at least as far as this rank has written by now
   shape.size = size.ok() ? *size : 0;
+  take_failure(file, kept);
   const Status before = kept.failed.ok() ? size.status() : kept.failed;
   shape.failed = !before.ok();
   append(words, shape);
@@ -332,6 +371,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   for (size_t c = 0; c < kept.calls.size(); ++c)
     hulls.push_back({all[2 * c] == INT64_MIN ? INT64_MAX : -all[2 * c], all[2 * c + 1]});
   shape = shape_of(all.subspan(2 * hulls.size(), shape_words));
+  PENSTOCK_TRY(wait_for_older(file, hulls, shape.size));
   file.kept.immediate = std::move(kept.immediate);
   Status status = move_calls(file, kept, std::move(hulls), shape, all.back() != 0);
   if (shape.failed != 0)
@@ -385,6 +425,7 @@ Status write_at_once(File& file, std::vector<Run> runs) {
   shape.add(runs);
   const auto by_itself = [&] { return guarded([&] { return write_alone(file, without_overlaps(std::move(runs))); }); };
   PENSTOCK_TRY(answer_of(file));
+  take_failure(file, file.kept);
   file.foresight[static_cast<size_t>(Direction::read)].left = 0;  // before the others have written
   if (is_foreseen(file, Direction::write, shape)) {
     const Status status = by_itself();
@@ -404,14 +445,20 @@ Status write_at_once(File& file, std::vector<Run> runs) {
     note_movement(file, shape, "at once", start);
     return status;
   }
-  words.push_back(hull_of(runs).last);
+  const Hull own = hull_of(runs);
+  words.insert(words.end(), {own.first == INT64_MAX ? INT64_MIN : -own.first, own.last});
   PENSTOCK_TRY(max_over_ranks(file, words));
   shape = shape_of(words);
   learn(file, Direction::write, shape);
   if (shape.failed != 0) return agree(file.comm, std::exchange(file.kept.failed, {}));
+  const std::span<const int64_t> ends = std::span<const int64_t>(words).last(2);
+  const Hull all{ends[0] == INT64_MIN ? INT64_MAX : -ends[0], ends[1]};
+  PENSTOCK_TRY(wait_for_older(file, {&all, 1}, shape.size));
+  const Handing handing(file, true, is_exchanged(file, shape));
+  note_handed_over(file, {&all, 1});
   const Status status = is_alone(file, Direction::write, shape)
                             ? agree(file.comm, by_itself())
-                            : move_runs(file, Direction::write, std::move(runs), shape, words.back());
+                            : move_runs(file, Direction::write, std::move(runs), shape, all.last);
   note_movement(file, shape, "at once", start);
   return status;
 }
@@ -441,7 +488,8 @@ Status write_together(File& file, std::vector<Run> runs) {
   const int64_t mean = runs.empty() ? 0 : data / std::ssize(runs);
   // Short runs are worth some memory, since the ranks ask again soon: without an exchange each is a call of its own.
   const bool has_room = used + bytes <= (mean < short_run ? 4 : 1) * limit;
-  if (!(file.automatic && mean >= long_run) && has_room && capture(runs, file.kept.arena)) {
+  const bool by_itself = file.automatic && mean >= long_run && file.background == nullptr;
+  if (!by_itself && has_room && capture(runs, file.kept.arena)) {
     keep(file, std::move(runs));
     return {};
   }
@@ -453,6 +501,8 @@ Status write_together(File& file, std::vector<Run> runs) {
 
 Result<int64_t> read_together(File& file, std::vector<Run> runs) {
   if (!file.kept.calls.empty()) PENSTOCK_TRY(move_kept(file, "a collective read"));
+  if (file.background != nullptr)
+    if (const Status drained = file.background->drain(); !drained.ok() && file.failed.ok()) file.failed = drained;
   const Calling calling(file.comm, "a collective read", file.path);
   const Untimed untimed(file.comm, run_settings().waits);
   Shape shape;
@@ -483,6 +533,7 @@ Result<int64_t> read_together(File& file, std::vector<Run> runs) {
 Status sync(File& file) {
   const Calling calling(file.comm, "MPI_File_sync", file.path);
   const Untimed untimed(file.comm, run_settings().waits);
+  PENSTOCK_TRY(drain_together(file));
   Status status;
   if (file.comm->node_rank() == 0) {
     auto storage = storage_file(file);

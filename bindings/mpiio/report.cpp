@@ -78,6 +78,15 @@ Json to_json(const std::string& path, const Statistics& of) {
             {"bytes_max", of.kept_bytes_max},
             {"seconds_max", of.kept_seconds_max}}},
           {"moves", {{"count", 0}, {"why", of.moves}, {"seconds", of.moving_seconds}, {"phases", phases}}},
+          {"background",
+           {{"bytes", of.background.bytes},
+            {"bytes_max", of.background.bytes_max},
+            {"at_once", of.background.at_once},
+            {"lost", of.background.lost},
+            {"seconds_max", of.background.seconds_max},
+            {"waited", of.background.waited},
+            {"untold", of.background.untold},
+            {"why_not", of.background.why_not}}},
           {"passed", passed},
           {"hints", of.hints},
           {"seconds", {{"mean", seconds}, {"max", seconds}}},
@@ -106,6 +115,9 @@ void merge(Json& to, const Json& from) {
   for (const auto& [key, value] : from["storage"].items()) add(to["storage"], from["storage"], key.c_str());
   for (const char* key : {"calls", "bytes"}) add(to["kept"], from["kept"], key);
   for (const char* key : {"bytes_max", "seconds_max"}) most(to["kept"], from["kept"], key);
+  for (const char* key : {"bytes", "at_once", "lost"}) add(to["background"], from["background"], key);
+  for (const char* key : {"bytes_max", "seconds_max", "waited", "untold", "why_not"})
+    most(to["background"], from["background"], key);
   for (const auto& [why, count] : from["moves"]["why"].items())
     if (to["moves"]["why"].value(why, int64_t{0}) < count.get<int64_t>()) to["moves"]["why"][why] = count;
   most(to["moves"], from["moves"], "seconds");

@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -33,12 +34,16 @@ RunSettings read() {
     if (made.plan.empty()) continue;
     if (made.plan != "auto" && made.plan != "none") {
       const auto parsed = parse_plan(made.plan, "raw", vocabulary());
-      const bool ours = parsed.ok() && (parsed->transport == "two_phase" || parsed->transport == "independent");
-      if (!ours) {
-        settings.warnings.push_back(fmt::format(
-            "PENSTOCK_RUN_PLAN: '{}' is not used: {}", made.plan,
-            parsed.ok() ? "name two_phase or independent, with parameters, or none for MPI's own way, or auto"
-                        : parsed.status().message()));
+      std::string why = parsed.status().message();
+      if (parsed.ok() && parsed->transport == "servers") {
+        const std::string given = made.plan.substr(std::min(made.plan.size(), std::string("servers").size()));
+        if (!given.empty() && (!given.starts_with(":buffer_bytes=") || given.find(',') != std::string::npos))
+          why = "its one parameter for unchanged programs is buffer_bytes";
+      } else if (parsed.ok() && parsed->transport != "two_phase" && parsed->transport != "independent") {
+        why = "name two_phase, independent or servers, with parameters, or none for MPI's own way, or auto";
+      }
+      if (!why.empty()) {
+        settings.warnings.push_back(fmt::format("PENSTOCK_RUN_PLAN: '{}' is not used: {}", made.plan, why));
         continue;
       }
     }
@@ -69,6 +74,16 @@ const std::string& RunSettings::plan_for(const std::string& path) const {
         fnmatch(("*/" + rule.pattern).c_str(), path.c_str(), 0) == 0)
       return rule.plan;
   return automatic;
+}
+
+bool RunSettings::has_servers() const {
+  return std::ranges::any_of(rules, [](const Rule& rule) { return background_bytes(rule.plan) > 0; });
+}
+
+int64_t background_bytes(const std::string& plan) {
+  if (!plan.starts_with("servers")) return 0;
+  const auto parsed = parse_plan(plan, "raw", vocabulary());
+  return parsed.ok() && parsed->transport == "servers" ? parsed->settings.integer("buffer_bytes") : 0;
 }
 
 std::string RunSettings::plan_text() const {

@@ -25,8 +25,12 @@ struct RunSettings {
   std::vector<std::string> warnings;
 
   const std::string& plan_for(const std::string& path) const;
+  bool has_servers() const;  // of any file
   std::string plan_text() const;
 };
+
+// Of a plan "servers:buffer_bytes=...", by which a node writes in the background: this memory; 0 of other plans.
+int64_t background_bytes(const std::string& plan);
 
 // Of this process, read once.
 const RunSettings& run_settings();

@@ -21,6 +21,17 @@ struct CallCount {
   double seconds = 0;
 };
 
+// What was written by the thread of the background, and what it cost to wait for it.
+struct InBackground {
+  int64_t bytes = 0, bytes_max = 0;  // handed over; waiting at once
+  int64_t at_once = 0;               // bytes for which there was no room
+  int64_t lost = 0;                  // bytes that could not be written
+  double seconds_max = 0;            // for which something waited, without a break
+  double waited = 0;                 // by the program, in calls that needed the bytes in the file
+  bool untold = false;               // of a loss the program learnt in MPI_Finalize at best
+  std::string why_not;               // the plan asks for it, but it cannot be
+};
+
 // Of one file on this rank, by all its openings.
 struct Statistics {
   std::mutex mutex;
@@ -32,6 +43,7 @@ struct Statistics {
   double kept_seconds_max = 0;
   std::map<std::string, int64_t> moves;  // by reason
   double moving_seconds = 0;
+  InBackground background;
   PhaseTimes phases;                                              // of movements
   std::map<std::string, std::pair<int64_t, std::string>> passed;  // by call: how often, and why
   std::map<std::string, std::string> hints;                       // what was done with each

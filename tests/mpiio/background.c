@@ -1,0 +1,288 @@
+/* background.c: programs whose files are written in the background (plan servers), preloaded with slow.c: what they see
+ * of their own data, and of its errors. background CASE FILE; exit status 1 if anything is not as promised. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { piece = 3000 };
+
+static int rank, ranks, failures;
+static const char *path;
+
+#define CHECK(good, ...)                          \
+  do {                                            \
+    if (good) break;                              \
+    printf("rank %d, line %d: ", rank, __LINE__); \
+    printf(__VA_ARGS__);                          \
+    printf("\n");                                 \
+    ++failures;                                   \
+  } while (0)
+#define OK(call)                                                    \
+  do {                                                              \
+    const int error_ = (call);                                      \
+    CHECK(error_ == MPI_SUCCESS, "%s: %s", #call, text_of(error_)); \
+  } while (0)
+
+static const char *text_of(int error) {
+  static char text[MPI_MAX_ERROR_STRING];
+  int length;
+  MPI_Error_string(error, text, &length);
+  return text;
+}
+
+static int class_of(int error) {
+  int found = MPI_SUCCESS;
+  MPI_Error_class(error, &found);
+  return found;
+}
+
+static MPI_File opened(MPI_Comm comm) {
+  MPI_File file;
+  OK(MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  return file;
+}
+
+/* A call of all ranks: piece number PLACE of each rank, of VALUE. */
+static void write_all(MPI_File file, int place, int value) {
+  char data[piece];
+  memset(data, value, piece);
+  OK(MPI_File_write_at_all(file, (MPI_Offset)(place * ranks + rank) * piece, data, piece, MPI_BYTE, MPI_STATUS_IGNORE));
+}
+
+/* As HDF5 does between its collective writes: each then moves at once. */
+static void back_to_bytes(MPI_File file) {
+  OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+}
+
+static void expect(MPI_File file, int place, int of_rank, int value) {
+  char data[piece];
+  MPI_Status status;
+  int count = 0;
+  memset(data, 99, piece);
+  OK(MPI_File_read_at(file, (MPI_Offset)(place * ranks + of_rank) * piece, data, piece, MPI_BYTE, &status));
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  CHECK(count == piece && data[0] == value && data[piece - 1] == value,
+        "place %d of rank %d: %d and %d in %d bytes, not %d", place, of_rank, data[0], data[piece - 1], count, value);
+}
+
+/* Bytes that are in the file now, whatever waits. */
+static long size_now(void) {
+  struct stat now;
+  return stat(path, &now) == 0 ? (long)now.st_size : -1;
+}
+
+static void open_gate(void) {
+  const char *gate = getenv("SLOW_GATE");
+  if (gate != NULL) close(open(gate, O_CREAT | O_WRONLY, 0600));
+}
+
+static void shut_gate(void) {
+  const char *gate = getenv("SLOW_GATE");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (gate != NULL && rank == 0) unlink(gate);
+  if (rank == 0) unlink(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Close returns before anything is written; an opening, by all or by one, sees all of it. */
+static void reopened(void) {
+  for (int alone = 0; alone < 2; ++alone) {
+    shut_gate();
+    MPI_File file = opened(MPI_COMM_WORLD);
+    for (int place = 0; place < 5; ++place) write_all(file, place, 1 + place);
+    MPI_Offset size = 0;
+    OK(MPI_File_get_size(file, &size));
+    OK(MPI_File_close(&file));
+    CHECK(size_now() == 0, "close waited for %ld bytes", size_now());
+    MPI_Barrier(MPI_COMM_WORLD);
+    open_gate();
+    if (!alone || rank == 0) {
+      file = opened(alone ? MPI_COMM_SELF : MPI_COMM_WORLD);
+      OK(MPI_File_get_size(file, &size));
+      CHECK(size == 5L * ranks * piece, "%ld bytes", (long)size);
+      for (int place = 0; place < 5; ++place)
+        for (int other = 0; other < ranks; ++other) expect(file, place, other, 1 + place);
+      OK(MPI_File_close(&file));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+/* A file that was renamed, or removed, after its close. */
+static void renamed(void) {
+  shut_gate();
+  char to[4200];
+  snprintf(to, sizeof to, "%s.renamed", path);
+  MPI_File file = opened(MPI_COMM_WORLD);
+  write_all(file, 0, 7);
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) CHECK(rename(path, to) == 0, "no rename");
+  MPI_Barrier(MPI_COMM_WORLD);
+  file = opened(MPI_COMM_WORLD);
+  write_all(file, 0, 8);
+  OK(MPI_File_close(&file));
+  open_gate();
+  const char *before = path;
+  path = to;
+  file = opened(MPI_COMM_WORLD);
+  expect(file, 0, (rank + 1) % ranks, 7);
+  OK(MPI_File_close(&file));
+  path = before;
+  file = opened(MPI_COMM_WORLD);
+  expect(file, 0, (rank + 1) % ranks, 8);
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) OK(MPI_File_delete(to, MPI_INFO_NULL));
+}
+
+/* What is written later wins, on whatever rank, and without a sync; with slow writes. */
+static void order(void) {
+  for (int turn = 0; turn < 4; ++turn) {
+    MPI_File file = opened(MPI_COMM_WORLD);
+    write_all(file, 0, 1);
+    back_to_bytes(file); /* from here on at once */
+    for (int place = 1; place < 8; ++place) write_all(file, place, 1 + place);
+    const int next = (rank + 1) % ranks;
+    char data[piece];
+    /* Another rank's bytes, read by one rank alone. */
+    for (int place = 0; place < 8; ++place) expect(file, place, next, 1 + place);
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* Over another rank's bytes: by all together, and alone. */
+    memset(data, 40, piece);
+    OK(MPI_File_write_at_all(file, (MPI_Offset)(2 * ranks + next) * piece, data, piece, MPI_BYTE, MPI_STATUS_IGNORE));
+    memset(data, 50, piece);
+    OK(MPI_File_write_at(file, (MPI_Offset)(3 * ranks + next) * piece, data, piece, MPI_BYTE, MPI_STATUS_IGNORE));
+    expect(file, 3, next, 50);
+    write_all(file, 4, 60);
+    memset(data, 61, piece);
+    OK(MPI_File_write_at_all(file, (MPI_Offset)(4 * ranks + next) * piece, data, piece, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Offset size = 0;
+    OK(MPI_File_get_size(file, &size));
+    CHECK(size == 8L * ranks * piece, "%ld bytes", (long)size);
+    OK(MPI_File_set_size(file, 8L * ranks * piece));
+    /* Far behind the end, then the end is cut off. */
+    write_all(file, 20, 9);
+    OK(MPI_File_set_size(file, 8L * ranks * piece));
+    OK(MPI_File_close(&file));
+    file = opened(MPI_COMM_WORLD);
+    OK(MPI_File_get_size(file, &size));
+    CHECK(size == 8L * ranks * piece, "%ld bytes after set_size", (long)size);
+    for (int place = 0; place < 8; ++place)
+      expect(file, place, next, place == 2 ? 40 : place == 3 ? 50 : place == 4 ? 61 : 1 + place);
+    /* Written again by a second handle of one rank. */
+    write_all(file, 5, 70);
+    OK(MPI_File_sync(file));
+    CHECK(size_now() == 8L * ranks * piece, "%ld bytes after sync", size_now());
+    write_all(file, 6, 71);
+    if (rank == 0) {
+      MPI_File second = opened(MPI_COMM_SELF);
+      memset(data, 72, piece);
+      OK(MPI_File_write_at(second, (MPI_Offset)(6 * ranks) * piece, data, piece, MPI_BYTE, MPI_STATUS_IGNORE));
+      OK(MPI_File_close(&second));
+    }
+    OK(MPI_File_close(&file));
+    file = opened(MPI_COMM_WORLD);
+    expect(file, 5, next, 70);
+    expect(file, 6, next, next == 0 ? 72 : 71);
+    OK(MPI_File_close(&file));
+    shut_gate();
+  }
+}
+
+/* The gate stays shut, so that only what finds no room is written before close returns. */
+static void no_room(void) {
+  shut_gate();
+  static char large[1 << 20];
+  memset(large, 5, sizeof large);
+  MPI_File file = opened(MPI_COMM_WORLD);
+  for (int turn = 0; turn < 8; ++turn)
+    OK(MPI_File_write_at_all(file, ((MPI_Offset)turn * ranks + rank) * (MPI_Offset)sizeof large, large, sizeof large,
+                             MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  struct stat now;
+  MPI_Barrier(MPI_COMM_WORLD);
+  stat(path, &now);
+  const long written = (long)now.st_blocks * 512, all = 8L * ranks * (long)sizeof large;
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(written > 0 && written < all, "%ld bytes of %ld are there", written, all);
+  open_gate();
+  file = opened(MPI_COMM_WORLD);
+  for (int turn = 0; turn < 8; ++turn) {
+    OK(MPI_File_read_at(file, ((MPI_Offset)turn * ranks + (rank + 1) % ranks) * (MPI_Offset)sizeof large, large,
+                        sizeof large, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(large[0] == 5 && large[sizeof large - 1] == 5, "%d", large[0]);
+    memset(large, 0, sizeof large);
+  }
+  OK(MPI_File_close(&file));
+}
+
+/* Writes that fail: the error of the next call on the file, of the next opening, or of MPI_Finalize; once. */
+static void errors(void) {
+  shut_gate();
+  MPI_File file = opened(MPI_COMM_WORLD);
+  write_all(file, 0, 1);
+  open_gate();
+  int error = MPI_File_sync(file);
+  CHECK(class_of(error) == MPI_ERR_NO_SPACE, "sync: %s", text_of(error));
+  OK(MPI_File_close(&file));
+  shut_gate();
+  file = opened(MPI_COMM_WORLD);
+  write_all(file, 0, 1);
+  OK(MPI_File_close(&file));
+  open_gate();
+  error = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  CHECK(class_of(error) == MPI_ERR_NO_SPACE && file == MPI_FILE_NULL, "open: %s", text_of(error));
+  shut_gate();
+  file = opened(MPI_COMM_WORLD);
+  write_all(file, 0, 1);
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  open_gate();
+}
+
+static void killed(void) {
+  MPI_File file = opened(MPI_COMM_WORLD);
+  write_all(file, 0, 1);
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Abort(MPI_COMM_WORLD, 3);
+  pause();
+}
+
+/* The program ends as soon as its files are closed. */
+static void closed_only(void) {
+  MPI_File file = opened(MPI_COMM_WORLD);
+  write_all(file, 0, 1);
+  OK(MPI_File_close(&file));
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } cases[] = {{"reopened", reopened}, {"renamed", renamed}, {"order", order},       {"room", no_room},
+               {"errors", errors},     {"killed", killed},   {"closed", closed_only}};
+  int failed = argc != 3;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  path = argv[2];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+    if (strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(argv[1], "killed") != 0 && strcmp(argv[1], "closed") != 0 && strcmp(argv[1], "errors") != 0 && rank == 0)
+    unlink(path);
+  failed = failed || failures > 0;
+  const int error = MPI_Finalize();
+  if (strcmp(argv[1], "errors") == 0 && rank == 0 && error != MPI_ERR_NO_SPACE) {
+    printf("MPI_Finalize: %d\n", error);
+    failed = 1;
+  }
+  return failed;
+}
