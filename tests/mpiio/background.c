@@ -150,6 +150,7 @@ static void order(void) {
     for (int place = 1; place < 8; ++place) write_all(file, place, 1 + place);
     const int next = (rank + 1) % ranks;
     char data[piece];
+    MPI_Barrier(MPI_COMM_WORLD);
     /* Another rank's bytes, read by one rank alone. */
     for (int place = 0; place < 8; ++place) expect(file, place, next, 1 + place);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -92,6 +92,7 @@ def seen(folder: Path) -> list[dict[str, str]]:
         (["auto"], "auto"),
         (["two_phase:writers=4,buffer_bytes=8MiB"], "two_phase:writers=4,buffer_bytes=8MiB"),
         (["*.h5=two_phase:writers=4"], "*.h5=two_phase:writers=4"),
+        (["*.h5=servers", "servers:buffer_bytes=1GiB"], "*.h5=servers;servers:buffer_bytes=1GiB"),
         (["none", "out/*=independent", "*.nc=auto"], "out/*=independent;*.nc=auto;none"),
     ],
 )
@@ -102,7 +103,12 @@ def test_plans_become_rules_the_rest_last(given: list[str], made: str | None) ->
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["tow_phase"], "'tow_phase' is no plan of unchanged programs; there are auto, none, two_phase, independent"),
+        (
+            ["tow_phase"],
+            "'tow_phase' is no plan of unchanged programs; there are auto, none, two_phase, independent, servers",
+        ),
+        (["servers:kind=ranks"], "the one parameter of servers for unchanged programs is buffer_bytes"),
+        (["servers:buffer_bytes=1GiB,io=direct"], "the one parameter of servers"),
         (["hdf5/two_phase"], "'hdf5/two_phase' is no plan"),
         (["a:b=auto"], "of PATTERN=PLAN, PATTERN is the name of files"),
         (["*.h5="], "'' is no plan"),

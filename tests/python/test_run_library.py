@@ -120,6 +120,17 @@ def test_a_plan_is_used(variables: list[str], tmp_path: Path) -> None:
     assert {one.plan for one in report.files if one.written} == {"two_phase:writers=1"}
 
 
+def test_a_file_is_the_same_where_it_was_written_in_the_background(variables: list[str], tmp_path: Path) -> None:
+    subprocess.run([*variables, "without"], cwd=tmp_path, env=launch.environment(), check=True, capture_output=True)
+    words = ["--plan", "servers:buffer_bytes=64MiB", "--report", "json", "-o", "r.json"]
+    done = ran(tmp_path, *words, "--", *variables, "with")
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 4), done.stderr
+    assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
+    (file,) = [one for one in reported(tmp_path).files if one.written]
+    assert (file.background.bytes, file.background.at_once, file.background.lost) == (200 * 8192, 0, 0)
+    assert file.background.seconds_most > 0
+
+
 def test_a_killed_program_has_lost_what_was_kept_back(variables: list[str], tmp_path: Path) -> None:
     done = ran(tmp_path, "--", *variables, "file.bin", "killed")
     assert done.returncode != 0

@@ -16,7 +16,7 @@ from penstock.base.errors import UserError
 from penstock.base.printable import printable
 from penstock.measure.unmodified import text
 from penstock.measure.unmodified.compare import Comparison, compare, told, verdict
-from penstock.measure.unmodified.report import SCHEMA, Report, read_reports
+from penstock.measure.unmodified.report import SCHEMA, Report, left_in_background, read_reports
 from penstock.measure.unmodified.request import NAME, OFF, PREFIX, Defer, folder_in, request, without
 
 _PASSED = {"allow_interspersed_args": False}  # what follows the program is its own
@@ -35,6 +35,7 @@ class _Ran:
 
     reports: list[Report] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)  # bytes, after the program had closed their file
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +52,8 @@ def run(
             "--plan",
             metavar="[PATTERN=]PLAN",
             help="Move the bytes of files with names of this PATTERN, else of all files, by PLAN: two_phase:writers=4, "
-            "independent, auto; none leaves them to the MPI library. Repeatable; the first pattern that fits counts.",
+            "independent, auto; servers writes in the background, so that a crash loses more; "
+            "none leaves them to the MPI library. Repeatable; the first pattern that fits counts.",
         ),
     ] = None,
     defer: Annotated[
@@ -81,7 +83,7 @@ def run(
 
     HDF5, netCDF-4, PnetCDF and MPI-IO all end in calls of MPI_File, which a preloaded library takes over. The program,
     its output, its exit status and the contents of its files stay the same. A report of what became of its calls
-    follows at the end.
+    follows at the end. If data was lost in the background (plan servers) and no call could say so, status 0 becomes 1.
     """
     if not command[0]:
         raise UserError("the command is empty")
@@ -110,7 +112,9 @@ def run(
     if sys.stdout is not None:
         sys.stdout.flush()
     _tell(_content(report, command, status, ran, compared), ran, compared, output)
-    raise typer.Exit(status)
+    for one in ran.lost:
+        typer.echo(f"penstock: {printable(one)}", err=True)
+    raise typer.Exit(1 if ran.lost and status == 0 else status)
 
 
 def _compared(pairs: int, once: Callable[[bool], int]) -> Comparison:
@@ -125,6 +129,7 @@ def _compared(pairs: int, once: Callable[[bool], int]) -> Comparison:
 def _take(ran: _Ran, folder: Path, status: int) -> None:
     """The reports in FOLDER; those of the last run count."""
     ran.reports, ran.notes = read_reports(folder)
+    ran.lost += [line for one in ran.reports for line in text.lost(one)] + left_in_background(folder)
     if ran.reports or ran.notes:
         return
     if status == 0:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock.base import words
 from penstock.base.errors import UserError
 from penstock.measure import records
 
@@ -64,6 +65,25 @@ class Moves:
 
 
 @dataclass(frozen=True)
+class Background:
+    """Bytes that a thread wrote while the program went on: of all ranks, but BYTES_MOST waited in one rank at once.
+
+    AT_ONCE: bytes that found no room; LOST: that could not be written, which the program learnt at its end at best if
+    UNTOLD. SECONDS_MOST: how long something waited without a break; WAITED: of the rank that waited most for its own
+    data. WHY_NOT: it was asked for, but could not be.
+    """
+
+    bytes: int
+    bytes_most: int
+    at_once: int
+    lost: int
+    seconds_most: float
+    waited: float
+    untold: bool
+    why_not: str
+
+
+@dataclass(frozen=True)
 class File:
     path: str
     ranks: int
@@ -76,6 +96,7 @@ class File:
     storage: Storage
     kept: Kept
     moves: Moves
+    background: Background
     passed: dict[str, Passed]
     hints: dict[str, str]
     seconds_mean: float
@@ -127,6 +148,21 @@ def read_reports(folder: Path) -> tuple[list[Report], list[str]]:
     return sorted(found, key=lambda one: one.started), list(dict.fromkeys(notes))
 
 
+def left_in_background(folder: Path) -> list[str]:
+    """What processes had in the background when they ended, by their ledgers in FOLDER."""
+    lost: dict[str, list[int]] = {}
+    for ledger in sorted(folder.glob("*.background")):
+        for line in ledger.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+            count, _, path = line.strip().partition(" ")
+            if count.isdigit() and int(count) > 0 and path:
+                lost.setdefault(path, []).append(int(count))
+    return [
+        f"LOST: {words.size(sum(counts))} of {path}: the program ended while "
+        f"{words.count(len(counts), 'process', 'processes')} had them in the background"
+        for path, counts in lost.items()
+    ]
+
+
 def read_report(path: Path) -> Report | list[str]:
     """Only warnings, where the library did not take anything over in that process."""
     try:
@@ -165,6 +201,7 @@ def report_of(content: dict[str, Any]) -> Report:
 
 def _file(content: dict[str, Any]) -> File:
     kept, moves, seconds = (_within(content, name) for name in ("kept", "moves", "seconds"))
+    behind = _within(content, "background")
     storage = _within(content, "storage")
     names = ("writes", "write_bytes", "reads", "read_bytes", "metadata")
     return File(
@@ -191,6 +228,16 @@ def _file(content: dict[str, Any]) -> File:
             int(moves.get("count", 0)),
             {str(name): int(times) for name, times in _within(moves, "why").items()},
             float(moves.get("seconds", 0)),
+        ),
+        background=Background(
+            int(behind.get("bytes", 0)),
+            int(behind.get("bytes_max", 0)),
+            int(behind.get("at_once", 0)),
+            int(behind.get("lost", 0)),
+            float(behind.get("seconds_max", 0)),
+            float(behind.get("waited", 0)),
+            bool(behind.get("untold", False)),
+            str(behind.get("why_not", "")),
         ),
         passed=_passed(content),
         hints={str(name): str(text) for name, text in _within(content, "hints").items()},

@@ -12,7 +12,7 @@ from penstock.base.errors import UserError
 from penstock.measure.campaign.request import parse_size
 
 NAME = "libpenstock_mpiio.so"
-TRANSPORTS = ("two_phase", "independent")
+TRANSPORTS = ("two_phase", "independent", "servers")
 PLANS = ("auto", "none", *TRANSPORTS)
 PREFIX = "PENSTOCK_RUN_"
 OFF = {"PENSTOCK_RUN": "0"}
@@ -69,6 +69,8 @@ def split(text: str) -> tuple[str | None, str]:
         raise UserError(f"--plan {text}: '{pattern}' is no pattern of file names, as *.h5 or out/*")
     if colon and (name not in TRANSPORTS or not PARAMETERS.fullmatch(parameters)):
         raise UserError(f"--plan {text}: parameters are name=value, with commas between them, as two_phase:writers=4")
+    if name == "servers" and colon and not re.fullmatch(r"buffer_bytes=[^,]+", parameters):
+        raise UserError(f"--plan {text}: the one parameter of servers for unchanged programs is buffer_bytes")
     return pattern, plan
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from penstock.base import words
 from penstock.base.printable import printable
-from penstock.measure.unmodified.report import File, Passed, Report
+from penstock.measure.unmodified.report import Background, File, Passed, Report
 
 MOST_FILES = 6
 OPEN = "MPI_File_open"  # passed through: all calls of that opening are
@@ -98,12 +98,40 @@ def block(file: File) -> Iterator[tuple[str, str]]:
                 f"{words.seconds(file.kept.seconds_most)}; at most {words.size(file.kept.bytes_most)} in one rank"
             ),
         )
+    yield from _background(file.background)
     for text in passed(file.passed):
         yield "passed through", text
     if file.hints:
         yield "hints", "; ".join(f"{name}: {text}" for name, text in file.hints.items())
     for error in file.errors:
         yield "error", error
+
+
+def _background(one: Background) -> Iterator[tuple[str, str]]:
+    if one.why_not:
+        yield "not in the background", one.why_not
+    if one.bytes:
+        told = (
+            f"{words.size(one.bytes)}, for at most {words.seconds(one.seconds_most)} and {words.size(one.bytes_most)}"
+        )
+        told += (
+            f" in one rank; the program waited {words.seconds(one.waited)} for it" if one.waited > 0 else " in one rank"
+        )
+        yield "in the background", told
+    if one.at_once:
+        yield "no room", f"{words.size(one.at_once)} were written at once: servers:buffer_bytes gives more"
+    if one.lost:
+        yield "LOST", f"{words.size(one.lost)} could not be written in the background"
+
+
+def lost(report: Report) -> list[str]:
+    """Of each file of which something was lost after the program had closed it, and no call could say so."""
+    return [
+        f"LOST: {words.size(one.background.lost)} of {shown_path(one.path)} could not be written in the background: "
+        f"{one.errors[-1] if one.errors else 'no reason is known'}"
+        for one in report.files
+        if one.background.untold
+    ]
 
 
 def passed(found: Mapping[str, Passed]) -> list[str]:
