@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "opened.h"
+
 typedef intptr_t word;
 /* MPI's have at most six arguments, none in floating point. */
 typedef word (*function)(word, word, word, word, word, word);
@@ -107,7 +109,10 @@ static void start(void) {
       library = 0;
     }
     if (library != 0) *(void **)&take = dlsym(library, "penstock_mpiio_take");
-    if (take != 0) ours = take(originals);
+    if (take != 0) {
+      ours = take(originals);
+      *(void **)&penstock_inside = dlsym(library, "penstock_mpiio_inside");
+    }
   } else if (some) {
     say_other_mpi();
   }

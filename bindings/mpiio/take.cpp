@@ -46,3 +46,7 @@ extern "C" __attribute__((visibility("default"))) const penstock::mpiio::Functio
   penstock::mpiio::original = &penstock::mpiio::kept;
   return penstock::mpiio::ours;
 }
+
+extern "C" __attribute__((visibility("default"))) int penstock_mpiio_inside() {
+  return penstock::mpiio::Inside::already() ? 1 : 0;
+}

@@ -247,6 +247,46 @@ static void errors(void) {
   open_gate();
 }
 
+/* Rank 0 uses a file that was closed without MPI: it waits, as do other programs that it starts. */
+static void serial(void) {
+  const long bytes = 4L * ranks * piece;
+  for (int turn = 0; turn < 4; ++turn) {
+    MPI_File file = opened(MPI_COMM_WORLD);
+    for (int place = 0; place < 4; ++place) write_all(file, place, 1 + turn);
+    OK(MPI_File_close(&file));
+    if (rank == 0 && turn == 0) {
+      char *data = calloc(1, (size_t)bytes);
+      const int fd = open(path, O_RDONLY);
+      CHECK(read(fd, data, (size_t)bytes) == bytes && data[0] == 1 && data[bytes - 1] == 1, "read too early");
+      close(fd);
+      free(data);
+    }
+    if (rank == 0 && turn == 1) {
+      FILE *stream = fopen(path, "r");
+      CHECK(stream != NULL && fseek(stream, -1, SEEK_END) == 0 && ftell(stream) == bytes - 1 && fgetc(stream) == 2,
+            "read too early");
+      fclose(stream);
+    }
+    if (rank == 0 && turn == 2) {
+      char command[4300];
+      snprintf(command, sizeof command, "test `cat '%s' | wc -c` = %ld", path, bytes);
+      CHECK(system(command) == 0, "another program read too early");
+    }
+    if (rank == 0 && turn == 3) { /* nothing is written over the new file later */
+      FILE *stream = fopen(path, "w");
+      fputs("new", stream);
+      fclose(stream);
+      MPI_File again;
+      OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &again));
+      OK(MPI_File_close(&again));
+      CHECK(size_now() == 3, "%ld bytes", size_now());
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 static void killed(void) {
   MPI_File file = opened(MPI_COMM_WORLD);
   write_all(file, 0, 1);
@@ -267,8 +307,8 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } cases[] = {{"reopened", reopened}, {"renamed", renamed}, {"order", order},       {"room", no_room},
-               {"errors", errors},     {"killed", killed},   {"closed", closed_only}};
+  } cases[] = {{"reopened", reopened}, {"renamed", renamed}, {"order", order},        {"room", no_room},
+               {"errors", errors},     {"killed", killed},   {"closed", closed_only}, {"serial", serial}};
   int failed = argc != 3;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -277,8 +317,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
     if (strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
   MPI_Barrier(MPI_COMM_WORLD);
-  if (strcmp(argv[1], "killed") != 0 && strcmp(argv[1], "closed") != 0 && strcmp(argv[1], "errors") != 0 && rank == 0)
-    unlink(path);
+  if (strcmp(argv[1], "killed") != 0 && strcmp(argv[1], "closed") != 0 && rank == 0) unlink(path);
   failed = failed || failures > 0;
   const int error = MPI_Finalize();
   if (strcmp(argv[1], "errors") == 0 && rank == 0 && error != MPI_ERR_NO_SPACE) {
