@@ -115,7 +115,9 @@ def _background(one: Background) -> Iterator[tuple[str, str]]:
             f"{words.size(one.bytes)}, for at most {words.seconds(one.seconds_most)} and {words.size(one.bytes_most)}"
         )
         told += (
-            f" in one rank; the program waited {words.seconds(one.waited)} for it" if one.waited > 0 else " in one rank"
+            f" in one rank; the program waited {words.seconds(one.waited)} for it"
+            if one.waited >= 1e-3
+            else " in one rank"
         )
         yield "in the background", told
     if one.at_once:
