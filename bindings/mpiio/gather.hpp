@@ -32,7 +32,7 @@ struct Gathering {
   int64_t calls = 0;
   int writer = -1;  // whose answer is missing; -1: none
   std::vector<std::byte> message;
-  std::vector<MPI_Request> sends;
+  std::vector<MPI_Request> sends;  // and barriers
   std::unique_ptr<std::byte[]> room;  // for the messages of all, where this rank was a writer
   std::optional<Answer> answer;       // that nobody has taken yet
 };
@@ -41,7 +41,8 @@ struct Gathering {
 // its runs by itself.
 Status gather(File& file, std::span<const int64_t> words, std::vector<Run> runs);
 
-// Local: when it returns, the file has what this rank has sent, and the answer is there.
+// Local: when it returns, the file has what this rank has sent, and the answer is there; and what all ranks wrote by
+// themselves in a collective call.
 Status settle(File& file);
 
 }  // namespace penstock::mpiio

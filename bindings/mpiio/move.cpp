@@ -416,6 +416,14 @@ Status move_kept(File& file, std::string_view why) { return move(file, why, null
 
 namespace {
 
+// Before its next use of the file each rank waits until all have come here, not at once: HDF5 fills chunks by such a
+// call, and then ranks write into them by independent calls; and what a rank wrote of a chunk with filters, another one
+// may have written for it.
+Status all_have_written(File& file) {
+  file.gathering.sends.push_back(MPI_REQUEST_NULL);
+  return check_mpi(MPI_Ibarrier(file.native, &file.gathering.sends.back()), "MPI_Ibarrier");
+}
+
 // Nothing is kept. A failure is told on all ranks: of a call that was foreseen, at the next one that is not.
 Status write_at_once(File& file, std::vector<Run> runs) {
   const Calling calling(file.comm, "a collective write", file.path);
@@ -431,7 +439,7 @@ Status write_at_once(File& file, std::vector<Run> runs) {
     const Status status = by_itself();
     if (file.kept.failed.ok()) file.kept.failed = status;
     note_movement(file, shape, "at once", start);
-    return {};
+    return all_have_written(file);
   }
   const auto size = size_of(file);
   if (!size.ok() && file.kept.failed.ok()) file.kept.failed = size.status();
