@@ -70,7 +70,7 @@ Status perform(File& file, const Access& access, int64_t& bytes) {
     }
   } else if (status.ok()) {
     if (writes) {
-      moved = guarded([&] { return write_alone(file, without_overlaps(std::move(runs))); });
+      moved = guarded([&] { return write_or_keep(file, std::move(runs)); });
     } else {
       moved = guarded([&]() -> Status {
         PENSTOCK_ASSIGN(bytes, read_alone(file, runs));

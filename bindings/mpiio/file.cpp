@@ -4,20 +4,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/commit/captured.hpp"
 #include "core/transport/transport.hpp"
 
 namespace penstock::mpiio {
 namespace {
 
-constexpr int64_t arena_block = 1 << 20;
 constexpr int64_t gather = 1 << 20;      // runs that follow each other in the file are written together up to this
 constexpr int64_t sieve = 4 << 20;       // reads of runs that are near each other
 constexpr int64_t sieve_gap = 16 << 10;  // near enough
@@ -147,31 +144,6 @@ std::vector<Run> before(std::span<const Run> runs, int64_t end) {
 
 }  // namespace
 
-namespace {
-std::atomic<int64_t> arenas = 0;
-}
-
-int64_t Arena::in_process() { return arenas; }
-
-std::byte* Arena::take(int64_t bytes) {
-  if (blocks_.empty() || free_ < bytes) {
-    const int64_t size = std::max(bytes, arena_block);
-    auto memory = captured_memory(size);
-    if (memory == nullptr) return nullptr;
-    blocks_.push_back({std::move(memory), size});
-    arenas += size;
-    free_ = size;
-  }
-  std::byte* const at = blocks_.back().memory.get() + (blocks_.back().bytes - free_);
-  free_ -= bytes;
-  return at;
-}
-
-void Arena::clear() {
-  for (; !blocks_.empty(); blocks_.pop_back()) arenas -= blocks_.back().bytes;
-  free_ = 0;
-}
-
 std::shared_ptr<File> find(MPI_File handle) {
   const std::lock_guard lock(table().mutex);
   const auto found = std::ranges::find_if(table().files, [&](const auto& file) { return file->handle == handle; });
@@ -223,6 +195,7 @@ Result<int64_t> size_of(File& file) {
 
 Status write_alone(File& file, std::span<const Run> runs) {
   if (runs.empty()) return {};
+  file.alone.drop(runs);
   PENSTOCK_TRY(settle_all(file));
   PENSTOCK_TRY(wait_for_background(file, hull_of(runs)));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
@@ -254,6 +227,7 @@ Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
   }
   PENSTOCK_TRY(status);
   PENSTOCK_TRY(overlay(file.kept, *storage, there));
+  file.alone.overlay(there);
   PENSTOCK_TRY(overlay_others(file, there));
   return penstock::mpiio::bytes_of(there);
 }
@@ -271,7 +245,8 @@ Status overlay_others(File& file, std::span<const Run> runs) {
 int64_t kept_end(const File& file) {
   Hull hull;
   for (const Kept::Call& call : file.kept.calls) hull.add(call.hull);
-  return std::max(hull.last, file.background == nullptr ? 0 : file.background->noted_end());
+  const int64_t behind = file.background == nullptr ? 0 : file.background->noted_end();
+  return std::max({int64_t{0}, hull.last, file.alone.end(), behind});
 }
 
 }  // namespace penstock::mpiio

@@ -12,6 +12,8 @@
 #include <penstock/communicator.hpp>
 #include <penstock/status.hpp>
 
+#include "bindings/mpiio/alone.hpp"
+#include "bindings/mpiio/arena.hpp"
 #include "bindings/mpiio/background.hpp"
 #include "bindings/mpiio/gather.hpp"
 #include "bindings/mpiio/runs.hpp"
@@ -21,34 +23,6 @@
 #include "core/storage/storage.hpp"
 
 namespace penstock::mpiio {
-
-// Copies of data.
-class Arena {
- public:
-  Arena() = default;
-  ~Arena() { clear(); }
-  Arena(Arena&& other) noexcept { swap(other); }
-  Arena& operator=(Arena&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  std::byte* take(int64_t bytes);  // null if there is no memory
-  void clear();
-  static int64_t in_process();  // bytes of the blocks of all arenas
-
- private:
-  struct Block {
-    std::shared_ptr<std::byte[]> memory;
-    int64_t bytes = 0;
-  };
-  void swap(Arena& other) {
-    std::swap(blocks_, other.blocks_);
-    std::swap(free_, other.free_);
-  }
-
-  std::vector<Block> blocks_;
-  int64_t free_ = 0;  // of the last block
-};
 
 // Collective writes that were not moved yet. Their number is the same on all ranks.
 struct Kept {
@@ -109,8 +83,13 @@ struct File {
   // Nothing is kept back: so PENSTOCK_RUN_DEFER says, or the program is HDF5, which reads by independent calls, without
   // a sync, what other ranks have written. It goes back to a view of bytes after each collective write.
   bool at_once = false;
-  bool is_asking = false;                  // it is HDF5, whose ranks ask each other before each collective call
-  bool is_known = false;                   // whether it is HDF5
+  bool is_asking = false;  // it is HDF5, whose ranks ask each other before each collective call
+  bool is_known = false;   // whether it is HDF5
+  // HDF5's file driver says which independent writes are raw data; the same on all ranks. They are kept, and collective
+  // calls and barriers ask whether any rank does so.
+  bool keeps_alone = false;
+  bool keeps_more = true;  // until HDF5 frees space; the same on all ranks
+  Alone alone;
   Plan plan;                               // with a transport
   bool automatic = true;                   // nobody named it
   std::shared_ptr<Background> background;  // plan servers
@@ -161,6 +140,12 @@ Status write_alone(File& file, std::span<const Run> runs);
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
 // Puts what this rank keeps by other handles of the file over what RUNS have from it.
 Status overlay_others(File& file, std::span<const Run> runs);
+// As write_alone, or kept back if this is raw data that HDF5 leaves to one rank.
+Status write_or_keep(File& file, std::vector<Run> runs);
+// At once: raw data that this rank keeps.
+Status write_kept(File& file);
+// Whether HDF5's file driver says that what this thread writes is raw data, or will say it of a file that is opened.
+bool is_raw();
 // The end of this rank's share of what is kept back, and of what waits in the background.
 int64_t kept_end(const File& file);
 

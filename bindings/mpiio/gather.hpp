@@ -32,7 +32,7 @@ struct Gathering {
   int64_t calls = 0;
   int writer = -1;  // whose answer is missing; -1: none
   std::vector<std::byte> message;
-  std::vector<MPI_Request> sends;  // and barriers
+  std::vector<MPI_Request> sends;     // and barriers
   std::unique_ptr<std::byte[]> room;  // for the messages of all, where this rank was a writer
   std::optional<Answer> answer;       // that nobody has taken yet
 };

@@ -165,8 +165,8 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   if (!looked.ok()) opening.left = looked.message();
   const auto inode = static_cast<int64_t>(file->inode);
   const RunSettings& settings = run_settings();
-  const std::string asked = fmt::format("{} {} {} {}", file->plan.text(vocabulary()), settings.keep_back,
-                                        settings.memory, opening.background_bytes);
+  const std::string asked = fmt::format("{} {} {} {} {} {}", file->plan.text(vocabulary()), file->automatic,
+                                        settings.keep_back, settings.memory, opening.background_bytes, is_raw());
   const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
   const Status lost = lost_in_background();
   int64_t words[6] = {!opening.left.empty(), inode, -inode, plan, -plan, !lost.ok()};
@@ -177,11 +177,13 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   }
   if (words[0] != 0 && opening.left.empty()) opening.left = "another rank leaves it to MPI, or cannot open it itself";
   if (words[0] == 0 && words[1] != -words[2]) opening.left = "the ranks have opened different files of this name";
-  file->at_once = file->is_known = !settings.keep_back;
+  file->keeps_alone = is_raw() && settings.keep_back && file->writable() && opening.background_bytes == 0;
+  file->at_once = file->is_known = !settings.keep_back || file->keeps_alone;
   if (words[3] != -words[4]) {  // what each rank decides for itself must be the same on all
     file->plan = plan_of("auto", {}, opening.hints);
     file->automatic = file->at_once = file->is_known = true;
     opening.background_bytes = 0;
+    file->keeps_alone = false;
     for (auto& [hint, what] : opening.hints) what = "not used: the ranks have different hints or settings";
   }
   Statistics& statistics = *file->statistics;
@@ -203,7 +205,13 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   MPI_Comm_size(MPI_COMM_WORLD, &world);
   const auto also = others(*file);
   file->is_sole = file->in_world && file->comm->size() == world && also.empty();
-  for (const auto& other : also) other->is_sole = false;
+  for (const auto& other : also) {
+    other->is_sole = false;
+    const std::unique_lock lock(other->busy, std::try_to_lock);
+    if (!lock.owns_lock()) continue;
+    if (const Status written = write_kept(*other); !written.ok()) other->failed = written;
+  }
+  file->caller = std::this_thread::get_id();
   if (opening.background_bytes > 0) {
     std::string why_not;
     file->background = Background::begin(*file, opening.background_bytes, why_not);
@@ -319,7 +327,9 @@ int Barrier(MPI_Comm comm) {
       if (file->background && !file->is_sole) (void)file->background->drain();  // for those with other handles
       if (threads_call() && file->caller != std::this_thread::get_id()) continue;
       const std::lock_guard lock(file->busy);
-      if (file->kept.calls.empty() || !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file))) continue;
+      if ((file->kept.calls.empty() && !file->keeps_alone) ||
+          !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file)))
+        continue;
       const CallTimer timer(*file->statistics, "MPI_Barrier");
       if (const Status status = guarded([&] { return move_kept(*file, "MPI_Barrier"); }); !status.ok())
         file->failed = status;

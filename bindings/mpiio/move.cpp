@@ -340,7 +340,7 @@ void note_movement(File& file, const Shape& shape, std::string_view why, double 
 
 // Moves what is kept, with OWN as the last call if it is given.
 Status move(File& file, std::string_view why, std::vector<Run>* own) {
-  if (file.kept.calls.empty() && own == nullptr) {
+  if (file.kept.calls.empty() && !file.keeps_alone && own == nullptr) {
     PENSTOCK_TRY(answer_of(file));
     return file.at_once ? agree(file.comm, std::exchange(file.kept.failed, {})) : Status();
   }
@@ -348,6 +348,12 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   const Untimed untimed(file.comm, run_settings().waits);
   const double start = now();
   Kept kept = std::exchange(file.kept, {});
+  const Alone alone = std::exchange(file.alone, {});
+  if (file.keeps_alone) {
+    std::vector<Run> runs = alone.runs();
+    kept.calls.push_back({hull_of(runs), std::move(runs)});
+    kept.since = alone.since();
+  }
   if (own != nullptr) {
     for (Run& run : *own) run.call = static_cast<int32_t>(kept.calls.size());
     kept.calls.push_back({hull_of(*own), std::move(*own)});
@@ -377,6 +383,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   if (shape.failed != 0)
     if (const Status agreed = agree(file.comm, before); !agreed.ok()) status = agreed;
   file.kept = {};
+  if (shape.bytes == 0 && file.keeps_alone) return status;
   note_movement(file, shape, why, start);
   const std::lock_guard lock(file.statistics->mutex);
   double& longest = file.statistics->kept_seconds_max;
@@ -454,11 +461,15 @@ Status write_at_once(File& file, std::vector<Run> runs) {
     return status;
   }
   const Hull own = hull_of(runs);
-  words.insert(words.end(), {own.first == INT64_MAX ? INT64_MIN : -own.first, own.last});
+  words.insert(words.end(), {!file.alone.empty(), own.first == INT64_MAX ? INT64_MIN : -own.first, own.last});
   PENSTOCK_TRY(max_over_ranks(file, words));
   shape = shape_of(words);
   learn(file, Direction::write, shape);
   if (shape.failed != 0) return agree(file.comm, std::exchange(file.kept.failed, {}));
+  if (words[shape_words] != 0) {  // what any rank keeps goes first
+    PENSTOCK_TRY(move_kept(file, "a collective write"));
+    return write_at_once(file, std::move(runs));
+  }
   const std::span<const int64_t> ends = std::span<const int64_t>(words).last(2);
   const Hull all{ends[0] == INT64_MIN ? INT64_MAX : -ends[0], ends[1]};
   PENSTOCK_TRY(wait_for_older(file, {&all, 1}, shape.size));
@@ -508,7 +519,7 @@ Status write_together(File& file, std::vector<Run> runs) {
 }
 
 Result<int64_t> read_together(File& file, std::vector<Run> runs) {
-  if (!file.kept.calls.empty()) PENSTOCK_TRY(move_kept(file, "a collective read"));
+  if (!file.kept.calls.empty() || file.keeps_alone) PENSTOCK_TRY(move_kept(file, "a collective read"));
   if (file.background != nullptr)
     if (const Status drained = file.background->drain(); !drained.ok() && file.failed.ok()) file.failed = drained;
   const Calling calling(file.comm, "a collective read", file.path);

@@ -87,8 +87,8 @@ static void get(hid_t set, hid_t list, int owner, int first, int last, int salt,
   for (int r = first; r < last; ++r)
     for (int c = 0; c < width; ++c) wrong += data[(r - first) * width + c] != value(r, owner * width + c, salt);
   if (wrong > 0)
-    fprintf(stderr, "rank %d, line %d: %d wrong values of rank %d; the first is %d, not %d\n", rank, line, wrong,
-            owner, data[0], value(first, owner * width, salt));
+    fprintf(stderr, "rank %d, line %d: %d wrong values of rank %d; the first is %d, not %d\n", rank, line, wrong, owner,
+            data[0], value(first, owner * width, salt));
   failures += wrong > 0;
   H5Sclose(in_memory);
   H5Sclose(in_file);

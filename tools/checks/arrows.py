@@ -46,6 +46,7 @@ GENERATED = {"penstock/config.h"}
 PROGRAMS = {
     "bench": ["core/session"],
     "programs": ["core/series"],
+    "bindings/hdf5_driver": [],
     "bindings/mpiio": ["core/series"],
     "bindings/python": ["core/series", "core/container"],
     "examples": ["bindings/c"],
@@ -61,6 +62,7 @@ PLACES = {
         "include/penstock.h",
         "include/penstock/mpi.hpp",
         "bindings/c/",
+        "bindings/hdf5_driver/",
         "bindings/mpiio/",
         "bench/launch.cpp",
         "bench/probe/",
@@ -69,7 +71,7 @@ PLACES = {
         "examples/",
         "tests/",
     ],
-    "hdf5.h": ["core/hdf5/", "core/engine/", "bench/verify/", "examples/", "tests/"],
+    "hdf5.h": ["core/hdf5/", "core/engine/", "bindings/hdf5_driver/", "bench/verify/", "examples/", "tests/"],
     "netcdf.h": ["core/engine/", "bench/verify/", "bench/program/", "tests/"],
     "pnetcdf.h": ["core/engine/", "bench/verify/", "tests/"],
 }
