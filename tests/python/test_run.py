@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from conftest import INTERRUPTIBLE, ROOT, run_penstock
+from penstock.base import preload
 from penstock.base.errors import UserError
 from penstock.measure.studies import stats
 from penstock.measure.unmodified import compare, page, text
 from penstock.measure.unmodified.report import Report, read_report, read_reports, report_of
-from penstock.measure.unmodified.request import NAME, Defer, request, rules, without
+from penstock.measure.unmodified.request import DRIVER_LIBRARY, NAME, Defer, hdf5_driver, request, rules, without
 
 FILE: dict[str, Any] = {
     "path": "/scratch/out.h5", "ranks": 16, "opened": 1, "plan": "two_phase", "reason": "default",
@@ -50,6 +51,10 @@ if "PENSTOCK_RUN_REPORT" in seen:
     pathlib.Path(seen["PENSTOCK_RUN_REPORT"], f"host-{os.getpid()}.json").write_text(REPORT)
 sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 """
+
+
+def raising_user_error(name: str, _mpi: object) -> Path:
+    raise UserError(name)
 
 
 def changed(**changes: Any) -> Report:
@@ -144,6 +149,28 @@ def test_without_us_nothing_of_ours_is_left(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 # --- the report -------------------------------------------------------------------------------------------------------
+
+
+def test_hdf5s_driver_is_given_where_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HDF5_DRIVER", "HDF5_DRIVER_CONFIG", "HDF5_PLUGIN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    assert hdf5_driver(None, "/p/ours.so") == {}
+    monkeypatch.setenv("HDF5_DRIVER", "penstock")
+    monkeypatch.setattr(preload, "library", raising_user_error)
+    with pytest.raises(UserError, match="this build has no file driver"):
+        hdf5_driver(None, "/p/ours.so")
+    monkeypatch.setattr(preload, "library", lambda name, _mpi: tmp_path / name)
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", "/filters")
+    driver = tmp_path / DRIVER_LIBRARY
+    assert hdf5_driver(None, "/p/ours.so") == {
+        "HDF5_DRIVER": "penstock",
+        "HDF5_PLUGIN_PATH": f"{driver.parent}:/filters",
+        "LD_PRELOAD": f"{driver}:/p/ours.so",
+    }
+    assert "HDF5_DRIVER" not in without()
+    monkeypatch.setenv("HDF5_DRIVER", "core")
+    assert hdf5_driver(None, "/p/ours.so") == {}
+    assert without()["HDF5_DRIVER"] == "core"
 
 
 def test_the_first_sentence_is_the_one_that_matters() -> None:

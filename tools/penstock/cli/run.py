@@ -17,7 +17,7 @@ from penstock.base.printable import printable
 from penstock.measure.unmodified import text
 from penstock.measure.unmodified.compare import Comparison, compare, told, verdict
 from penstock.measure.unmodified.report import SCHEMA, Report, left_in_background, read_reports
-from penstock.measure.unmodified.request import NAME, OFF, PREFIX, Defer, folder_in, request, without
+from penstock.measure.unmodified.request import NAME, OFF, PREFIX, Defer, folder_in, hdf5_driver, request, without
 
 _PASSED = {"allow_interspersed_args": False}  # what follows the program is its own
 _PROBE = "probe"
@@ -90,9 +90,10 @@ def run(
     asked = request(plan or [], defer, memory)
     if report is Form.html and output is None:
         raise UserError("--report html is a page: name its file with -o")
-    library = preload.library(NAME, preload.mpi_of(command))
+    mpi = preload.mpi_of(command)
+    preloaded = preload.preloaded(preload.library(NAME, mpi), last=True)
     given = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
-    variables = given | {"LD_PRELOAD": preload.preloaded(library, last=True)} | asked.variables()
+    variables = given | {"LD_PRELOAD": preloaded} | hdf5_driver(mpi, preloaded) | asked.variables()
     _must_be_writable(output)
     place = Path.cwd() if output is None else output.absolute().parent
     ran = _Ran()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from penstock.base import launch, preload
 from penstock.base.errors import UserError
 from penstock.measure.campaign.request import parse_size
 
@@ -16,6 +17,8 @@ TRANSPORTS = ("two_phase", "independent", "servers")
 PLANS = ("auto", "none", *TRANSPORTS)
 PREFIX = "PENSTOCK_RUN_"
 OFF = {"PENSTOCK_RUN": "0"}
+DRIVER = "penstock"  # of HDF5's files
+DRIVER_LIBRARY = "hdf5/libpenstock_hdf5_driver.so"
 PARAMETERS = re.compile(r"[a-z_]+=[^=,:;\s]+(,[a-z_]+=[^=,:;\s]+)*")
 
 
@@ -74,6 +77,19 @@ def split(text: str) -> tuple[str | None, str]:
     return pattern, plan
 
 
+def hdf5_driver(mpi: launch.Mpi | None, preloaded: str) -> dict[str, str]:
+    """What HDF5's file driver needs, where the user asks for it: its folder, and to be in front of HDF5, too."""
+    if os.environ.get("HDF5_DRIVER") != DRIVER:
+        return {}
+    try:
+        library = preload.library(DRIVER_LIBRARY, mpi)
+    except UserError:
+        raise UserError(f"HDF5_DRIVER={DRIVER}: this build has no file driver, which needs HDF5 1.14") from None
+    path = os.environ.get("HDF5_PLUGIN_PATH", "/usr/local/hdf5/lib/plugin")  # HDF5's own where nothing is set
+    given = {name: os.environ[name] for name in ("HDF5_DRIVER", "HDF5_DRIVER_CONFIG") if name in os.environ}
+    return given | {"HDF5_PLUGIN_PATH": f"{library.parent}:{path}", "LD_PRELOAD": f"{library}:{preloaded}"}
+
+
 def folder_in(place: Path) -> "tempfile.TemporaryDirectory[str]":
     """A folder for reports in PLACE, which all nodes should see, else in that for temporary files."""
     for one in (place, Path(tempfile.gettempdir())):
@@ -87,5 +103,7 @@ def folder_in(place: Path) -> "tempfile.TemporaryDirectory[str]":
 def without() -> dict[str, str]:
     """Our environment for a run without the library; in programs that are linked with it, it does nothing."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    if kept.get("HDF5_DRIVER") == DRIVER:
+        del kept["HDF5_DRIVER"]
     preloaded = [one for one in re.split(r"[\s:]+", kept.pop("LD_PRELOAD", "")) if one and Path(one).name != NAME]
     return kept | ({"LD_PRELOAD": ":".join(preloaded)} if preloaded else {}) | OFF
