@@ -1,5 +1,6 @@
 """hdf5.py: testpar of HDF5, linked to the HDF5 that is installed: the same version as the source's."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import sources
@@ -9,11 +10,11 @@ from trial import Mpi, Suite, Trial
 TESTING_LIBRARY = ("h5test", "testframe", "cache_common", "swmr_common", "external_common")
 ALONE = (
     "t_mpi", "t_bigio", "t_cache", "t_cache_image", "t_pread", "t_pshutdown", "t_prestart", "t_init_term",
-    "t_shapesame", "t_filters_parallel", "t_pflush1", "t_pflush2",
+    "t_shapesame", "t_filters_parallel", "t_pflush1", "t_pflush2", "t_pmulti_dset", "t_select_io_dset", "t_vfd",
 )  # fmt: skip
 OF_TESTPHDF5 = (
     "testphdf5", "t_dset", "t_file", "t_file_image", "t_mdset", "t_ph5basic", "t_coll_chunk", "t_span_tree",
-    "t_chunk_alloc", "t_filter_read", "t_prop", "t_coll_md_read",
+    "t_chunk_alloc", "t_filter_read", "t_prop", "t_coll_md_read", "t_coll_md", "t_oflush",
 )  # fmt: skip
 OWN_RANKS = 6
 LIMIT_SECONDS = {"testphdf5": 400, "t_cache": 900, "t_cache_image": 900, "t_bigio": 900}
@@ -22,11 +23,17 @@ LIMIT_SECONDS = {"testphdf5": 400, "t_cache": 900, "t_cache_image": 900, "t_bigi
 def suite(mpi: Mpi, place: Place) -> Suite:
     source, version = place.source("hdf5")
     folder = place.built("hdf5", mpi, lambda folder: build(source, folder, mpi))
-    trials = [trial(folder, mpi, name, 4) for name in ("testphdf5", *ALONE)]
-    trials += [trial(folder, mpi, name, OWN_RANKS) for name in ("testphdf5", *ALONE) if name not in LIMIT_SECONDS]
+    alone = there(source, ALONE)
+    trials = [trial(folder, mpi, name, 4) for name in ("testphdf5", *alone)]
+    trials += [trial(folder, mpi, name, OWN_RANKS) for name in ("testphdf5", *alone) if name not in LIMIT_SECONDS]
     trials.append(trial(folder, mpi, "testphdf5", OWN_RANKS))
     notes = ("t_pflush1 ends without closing its file, as it should: t_pflush2, which looks at that, is what counts",)
     return Suite(f"hdf5/{mpi.name}", version, mpi, trials, notes)
+
+
+def there(source: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of NAMES that this version has."""
+    return tuple(name for name in names if (source / "testpar" / f"{name}.c").exists())
 
 
 def trial(folder: Path, mpi: Mpi, name: str, ranks: int) -> Trial:
@@ -47,7 +54,7 @@ def build(source: Path, folder: Path, mpi: Mpi) -> None:
         sources.call(mpi.compiler(), *words, "-c", str(test / f"{name}.c"), cwd=folder)
     archive = folder / "libh5test.a"
     sources.call("ar", "rcs", str(archive), *(f"{name}.o" for name in TESTING_LIBRARY), cwd=folder)
-    programs = {name: (name,) for name in ALONE} | {"testphdf5": OF_TESTPHDF5}
+    programs = {name: (name,) for name in there(source, ALONE)} | {"testphdf5": there(source, OF_TESTPHDF5)}
     for name, parts in programs.items():
         files = [str(testpar / f"{part}.c") for part in parts]
         libraries = [str(archive), f"-lhdf5_{mpi.suffix}", "-lm"]
