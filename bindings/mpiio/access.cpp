@@ -182,7 +182,7 @@ int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   const std::lock_guard lock(file->busy);
   file->statistics->pass(call, "shared file pointer");
   if (together) file->caller = std::this_thread::get_id();
-  Status status = together ? move_kept(*file, call) : Status();
+  Status status = together ? move_kept(*file, call) : settle(*file);
   if (const Status waited = wait_for_background(*file, {0, INT64_MAX}); status.ok()) status = waited;
   if (status.ok() && !file->view_in_mpi) {
     if (together)

@@ -59,6 +59,7 @@ struct Foresight {
   int penalty = 8;      // answers to wait for after a call that was another
   bool missed = false;  // by this rank's data
   bool small = false;   // one rank may write what all have in the next call
+  int scattered = 0;    // coming calls in which it had better not
 };
 
 struct File {
@@ -85,6 +86,7 @@ struct File {
   bool at_once = false;
   bool is_asking = false;  // it is HDF5, whose ranks ask each other before each collective call
   bool is_known = false;   // whether it is HDF5
+  bool gathers = false;    // it is, and no two threads call at once: one rank may write for all
   // HDF5's file driver says which independent writes are raw data; the same on all ranks. They are kept, and collective
   // calls and barriers ask whether any rank does so.
   bool keeps_alone = false;

@@ -21,10 +21,15 @@ struct File;
 
 constexpr int64_t most_gathered = 2 << 20;  // bytes of all ranks in one call, with what describes them
 
+struct Place {
+  int64_t offset, length;
+};
+
 // What the writer of a call tells all ranks.
 struct Answer {
   std::vector<int64_t> words;  // the maxima over all ranks
   Status status;               // of the writing
+  bool scattered = false;      // by many calls of the file system: an exchange would do better
 };
 
 // The call in progress, if there is one.
@@ -41,8 +46,8 @@ struct Gathering {
 // its runs by itself.
 Status gather(File& file, std::span<const int64_t> words, std::vector<Run> runs);
 
-// Local: when it returns, the file has what this rank has sent, and the answer is there; and what all ranks wrote by
-// themselves in a collective call.
+// Only this rank calls it, but it waits for the others' calls before. When it returns, the file has what this rank has
+// sent, and the answer is there; and what all ranks wrote by themselves in a collective call.
 Status settle(File& file);
 
 }  // namespace penstock::mpiio

@@ -247,6 +247,13 @@ Result<int64_t> file_size(File& file) {
   return std::max(size, kept_end(file));
 }
 
+// Whether several threads may call MPI at once.
+bool threads_call() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 // Whether the file begins as one of classic netCDF.
 bool is_classic(File& file) {
   std::array<std::byte, 3> magic{};
@@ -260,18 +267,12 @@ Status know(File& file, bool back) {
   if (file.is_known || file.pace.calls == 0) return {};
   file.is_known = true;
   file.caller = std::this_thread::get_id();
-  int64_t words[2] = {!back, back && is_classic(file)};
-  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT64_T, MPI_MAX, file.native), "MPI_Allreduce"));
+  int64_t words[3] = {!back, back && is_classic(file), threads_call()};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 3, MPI_INT64_T, MPI_MAX, file.native), "MPI_Allreduce"));
   if (words[0] != 0 || words[1] != 0) return {};
   file.at_once = file.is_asking = true;
+  file.gathers = words[2] == 0;
   return move_kept(file, "MPI_File_set_view");
-}
-
-// Whether several threads may call MPI at once.
-bool threads_call() {
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ constexpr int enough_alone = 4;             // calls in a row, before the next o
 constexpr int most_foreseen = 16;           // so many at most
 constexpr int most_penalty = 4096;
 constexpr int most_senders = 256;
+constexpr int while_scattered = 256;  // calls
 
 // Waits for late ranks as long as MPI does.
 Status max_over_ranks(const File& file, std::span<int64_t> words) {
@@ -105,9 +106,11 @@ void learn(File& file, Direction direction, const Shape& shape) {
   } else {
     foresight.streak = is_alone(file, direction, shape) ? foresight.streak + 1 : std::min(foresight.streak, 0);
   }
+  if (foresight.scattered > 0) --foresight.scattered;
   const int size = file.comm->size();
-  foresight.small = file.is_asking && file.automatic && file.background == nullptr && size > 1 &&
-                    size <= most_senders && shape.bytes <= most_gathered / size / 2;
+  foresight.small = file.gathers && file.automatic && file.background == nullptr && size > 1 && size <= most_senders &&
+                    foresight.scattered == 0 &&
+                    shape.bytes + shape.runs * static_cast<int64_t>(sizeof(Place)) <= most_gathered / size / 2;
   const int beyond = foresight.streak - enough_alone;
   foresight.left = beyond < 0 ? 0 : std::min(1 << std::min(beyond, 10), most_foreseen);
 }
@@ -118,6 +121,7 @@ Status answer_of(File& file) {
   const std::optional<Answer> answer = std::exchange(file.gathering.answer, {});
   if (!answer) return {};
   const Shape shape = shape_of(answer->words);
+  if (answer->scattered) file.foresight[static_cast<size_t>(Direction::write)].scattered = while_scattered;
   learn(file, Direction::write, shape);
   if (!answer->status.ok() || shape.failed == 0) return answer->status;
   return agree(file.comm, std::exchange(file.kept.failed, {}));
@@ -328,10 +332,10 @@ std::string plan_text(const File& file, const Shape& shape) {
 }
 
 // A movement for WHY, which began at START, is in the report.
-void note_movement(File& file, const Shape& shape, std::string_view why, double start) {
+void note_movement(File& file, const Shape& shape, std::string_view why, double start, std::string plan = {}) {
   Statistics& statistics = *file.statistics;
   const std::lock_guard lock(statistics.mutex);
-  statistics.plan = plan_text(file, shape);
+  statistics.plan = plan.empty() ? plan_text(file, shape) : std::move(plan);
   statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
   if (file.background != nullptr) statistics.reason += ", in the background";
   ++statistics.moves[std::string(why)];
@@ -444,8 +448,9 @@ Status write_at_once(File& file, std::vector<Run> runs) {
   file.foresight[static_cast<size_t>(Direction::read)].left = 0;  // before the others have written
   if (is_foreseen(file, Direction::write, shape)) {
     const Status status = by_itself();
+    note_movement(file, shape, "at once", start, "independent");
+    if (file.comm->size() == 1) return status;
     if (file.kept.failed.ok()) file.kept.failed = status;
-    note_movement(file, shape, "at once", start);
     return all_have_written(file);
   }
   const auto size = size_of(file);
@@ -457,7 +462,7 @@ Status write_at_once(File& file, std::vector<Run> runs) {
   append(words, shape);
   if (file.foresight[static_cast<size_t>(Direction::write)].small) {
     const Status status = gather(file, words, std::move(runs));
-    note_movement(file, shape, "at once", start);
+    note_movement(file, shape, "at once", start, "gather");
     return status;
   }
   const Hull own = hull_of(runs);
