@@ -11,7 +11,7 @@
 #include "core/transport/move.hpp"
 #include "core/transport/open_parts.hpp"
 #include "core/transport/transport.hpp"
-#include "core/transport/two_phase/background.hpp"
+#include "core/base/background.hpp"
 #include "core/transport/two_phase/buffers.hpp"
 #include "core/transport/two_phase/domain.hpp"
 #include "core/transport/two_phase/exchange.hpp"
