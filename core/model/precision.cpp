@@ -97,8 +97,48 @@ void to_integer(const Precision& precision, const From* in, To* out, int64_t cou
   }
 }
 
+// The same as round_bits for a whole window of GIVEN, in vectors. False, and nothing of use in ROUNDED, if a value is not
+// finite or would become infinite.
+template <typename Float, typename Word>
+bool round_window(const Word* given, Word* rounded, int bits) {
+  constexpr int digits = std::numeric_limits<Float>::digits - 1;
+  constexpr Word sign = Word{1} << (8 * sizeof(Float) - 1);
+  constexpr Word infinite = static_cast<Word>(~sign) >> digits << digits, unit = Word{1} << digits;
+  const int dropped = digits - bits;
+  const Word low = (Word{1} << dropped) - 1, half = low >> 1;
+  Word special = 0;  // its sign is set by an exponent of ones
+  for (int64_t i = 0; i < window; ++i) {
+    const Word word = given[i], out = (word + half + ((word >> dropped) & 1)) & ~low;
+    special |= ((word & infinite) + unit) | ((out & infinite) + unit);
+    rounded[i] = out;
+  }
+  return (special & sign) == 0;
+}
+
+// Where nothing but rounding is asked for.
+template <typename Float>
+void round_parts(int bits, const std::byte* in, std::byte* out, int64_t count) {
+  using Word = std::conditional_t<sizeof(Float) == 4, uint32_t, uint64_t>;
+  Word given[window], rounded[window];
+  for (int64_t done = 0; done < count; done += window) {
+    const int64_t length = std::min(window, count - done);
+    const auto size = static_cast<size_t>(length) * sizeof(Float);
+    std::memcpy(given, in + done * static_cast<int64_t>(sizeof(Float)), size);
+    if (length < window || !round_window<Float>(given, rounded, bits)) {
+      Float values[window];
+      std::memcpy(values, given, size);
+      round_bits(values, length, bits);
+      std::memcpy(rounded, values, size);
+    }
+    std::memcpy(out + done * static_cast<int64_t>(sizeof(Float)), rounded, size);
+  }
+}
+
 template <typename From, typename To>
 void convert_parts(const Precision& precision, const std::byte* in, std::byte* out, int64_t count, Loss& loss) {
+  if constexpr (std::is_floating_point_v<From> && std::is_same_v<From, To>)
+    if (!precision.packed && precision.keep_bits > 0 && precision.keep_bits < std::numeric_limits<From>::digits - 1)
+      return round_parts<From>(precision.keep_bits, in, out, count);
   From given[window];
   To stored[window];
   for (int64_t done = 0; done < count; done += window) {

@@ -51,6 +51,32 @@ TEST(Precision, KeepsWhatIsNotFiniteAndMakesNothingInfinite) {
   EXPECT_TRUE(std::isfinite(out[3]));
 }
 
+// Many at once are rounded in vectors, as long as all of them are finite and stay so.
+template <typename Float, typename Word>
+void many_as_single_ones(int special) {
+  std::mt19937_64 random(3);
+  std::vector<Float> in(3 * 2048 + 5);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const auto word = static_cast<Word>(random());
+    std::memcpy(&in[i], &word, sizeof word);
+    if (special == 0 && (!std::isfinite(in[i]) || std::abs(in[i]) > std::numeric_limits<Float>::max() / 2))
+      in[i] = 1.7F;
+  }
+  if (special == 2) in[2048 + 7] = std::numeric_limits<Float>::max();
+  const auto out = stored<Float, Float>({.keep_bits = 9}, in);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Float alone = stored<Float, Float>({.keep_bits = 9}, {in[i]})[0];
+    ASSERT_EQ(std::memcmp(&out[i], &alone, sizeof alone), 0) << i;
+  }
+}
+
+TEST(Precision, RoundsManyAsItRoundsSingleNumbers) {
+  for (const int special : {0, 1, 2}) {
+    many_as_single_ones<double, uint64_t>(special);
+    many_as_single_ones<float, uint32_t>(special);
+  }
+}
+
 TEST(Precision, RelativeErrorIsBelowHalfOfTheLastBit) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> values(0, 30);
