@@ -7,6 +7,7 @@
 
 #include "core/access/here.hpp"
 #include "core/model/checksums.hpp"
+#include "core/model/precision.hpp"
 #include "core/transport/move.hpp"
 
 namespace penstock {
@@ -97,11 +98,12 @@ bool ChunkStore::is_mixed(const ChunkId& chunk) const {
   return ways_[static_cast<size_t>(chunk.dataset)].mixed.contains(chunk.number);
 }
 
-void ChunkStore::sum(int d, const Box& box, const std::byte* elements) {
-  CommitSums& sums = contents_.sums;
+void ChunkStore::sum(int d, const Box& box, const std::byte* elements, std::vector<uint64_t>& sums) const {
+  const CommitSums& all = contents_.sums;
   const auto at = static_cast<size_t>(d);
-  if (!sums.wanted || sums.encoded.empty() || !sums.encoded[at] || !sums.summed[at]) return;
-  add_to_sums(Selection::of_box(dataset(d).shape, box), elements, bytes(dataset(d).type), sums.cuts[at], sums.sums);
+  if (!all.wanted || all.encoded.empty() || !all.encoded[at] || !all.summed[at]) return;
+  sums.resize(all.sums.size());
+  add_to_sums(Selection::of_box(dataset(d).shape, box), elements, bytes(dataset(d).type), all.cuts[at], sums);
 }
 
 Status ChunkStore::add(const ChunkId& chunk, std::span<const std::byte> tile) {
@@ -144,7 +146,12 @@ Status ChunkStore::hand_batch() {
 
 Status ChunkStore::finish() {
   if (!batch_.empty()) PENSTOCK_TRY(hand_batch());
-  return workers_.finish();
+  const Status status = workers_.finish();
+  for (Room& room : rooms_) {
+    for (size_t i = 0; i < room.sums.size(); ++i) contents_.sums.sums[i] ^= room.sums[i];
+    room.sums.clear();
+  }
+  return status;
 }
 
 Status ChunkStore::encode_waiting(int worker, const Waiting& waiting) {
@@ -181,21 +188,28 @@ Result<EncodedSize> ChunkStore::encode(ChunkEncoder& encoder, const Way& way, st
 Status ChunkStore::encode(int worker, const ChunkId& chunk, std::span<const std::byte> tile, bool mixed) {
   const Tiles& all = tiles(chunk.dataset);
   const Box box = all.box(chunk.number);
+  const int64_t size = bytes(dataset(chunk.dataset).type);
+  Room& own = rooms_[static_cast<size_t>(worker)];
+  const Way& way = ways_[static_cast<size_t>(chunk.dataset)];
+  if (way.keep_bits > 0) {
+    Loss none;
+    own.rounded.resize(tile.size());
+    convert({.keep_bits = way.keep_bits}, dataset(chunk.dataset).type, tile.data(), own.rounded.data(),
+            std::ssize(tile) / size, none);
+    tile = own.rounded;
+  }
   std::unique_lock lock(mutex_, std::defer_lock);
   if (all_zero(tile)) {  // as readers see a chunk that is not there
     lock.lock();
     keep(chunk, {});
     return {};
   }
-  const int64_t size = bytes(dataset(chunk.dataset).type);
-  Room& own = rooms_[static_cast<size_t>(worker)];
   std::span<const std::byte> in = tile;
   const bool at_edge = std::ssize(tile) < all.bytes();
   if (at_edge) {
     pad(tile, box.count, all.extents(), size, own.padded);
     in = own.padded;
   }
-  const Way& way = ways_[static_cast<size_t>(chunk.dataset)];
   PENSTOCK_ASSIGN(ChunkEncoder* const encoder, this->encoder(worker, chunk.dataset));
   const bool direct = !workers_.has_threads();
   std::byte* to = nullptr;
@@ -217,6 +231,7 @@ Status ChunkStore::encode(int worker, const ChunkId& chunk, std::span<const std:
       tile = own.cropped;
     }
   }
+  sum(chunk.dataset, box, tile.data(), own.sums);
   lock.lock();
   if (!direct) {
     std::byte* const place = room(chunk.dataset, made.bytes);
@@ -224,11 +239,22 @@ Status ChunkStore::encode(int worker, const ChunkId& chunk, std::span<const std:
     std::memcpy(place, to, static_cast<size_t>(made.bytes));
   }
   keep(chunk, made);
-  sum(chunk.dataset, box, tile.data());
   return {};
 }
 
+void ChunkStore::place(int64_t offset) {
+  for (auto& [d, chunk] : batch_chunks_) {
+    chunk.offset += offset;
+    local_[static_cast<size_t>(d)].chunks.push_back(chunk);
+  }
+  batch_chunks_.clear();
+  batch_buffer_ = {};
+  batch_used_ = 0;
+}
+
 std::byte* ChunkStore::room(int d, int64_t bytes) {
+  in_batch_ = bytes <= std::ssize(batch_buffer_) - batch_used_;
+  if (in_batch_) return batch_buffer_.data() + batch_used_;
   LocalChunks& to = local_[static_cast<size_t>(d)];
   if (to.segments.empty() || to.segments.back().capacity - to.segments.back().used < bytes) {
     const int64_t rest = penstock::bytes(dataset(d)) - to.bytes;
@@ -241,6 +267,11 @@ std::byte* ChunkStore::room(int d, int64_t bytes) {
 }
 
 void ChunkStore::keep(const ChunkId& chunk, EncodedSize made) {
+  if (in_batch_ && made.bytes > 0) {
+    batch_chunks_.emplace_back(chunk.dataset, EncodedChunk{chunk.number, batch_used_, made.bytes, made.skipped, 1});
+    batch_used_ += made.bytes;
+    return;
+  }
   LocalChunks& to = local_[static_cast<size_t>(chunk.dataset)];
   to.chunks.push_back({chunk.number, to.bytes, made.bytes, made.skipped});
   to.bytes += made.bytes;
@@ -295,7 +326,7 @@ Status ChunkStore::read_old(const ChunkId& chunk, std::span<std::byte> tile) {
   // The published file has the sums of what stays: add() will add them again.
   if (!ways_[static_cast<size_t>(chunk.dataset)].mixed.insert(chunk.number).second) return {};
   const std::lock_guard lock(mutex_);
-  sum(chunk.dataset, box, tile.data());
+  sum(chunk.dataset, box, tile.data(), contents_.sums.sums);
   return {};
 }
 

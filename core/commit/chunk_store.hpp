@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/access/tile_files.hpp"
@@ -33,7 +34,7 @@ struct ByteSegment {
 struct LocalChunks {
   std::vector<ByteSegment> segments;  // no chunk is in two of them
   int64_t bytes = 0;                  // of all segments
-  std::vector<EncodedChunk> chunks;   // offsets count through the segments
+  std::vector<EncodedChunk> chunks;   // offsets count through the segments, but of those that are written
 };
 
 // All functions are local. CONTENTS and OLD must outlive it. Used by one thread at a time.
@@ -44,6 +45,8 @@ class ChunkStore {
 
   // Cuts dataset D into TILES.
   void cut(size_t d, const Tiles& tiles);
+  // The elements of dataset D are rounded first, to BITS of their mantissas.
+  void round(size_t d, int bits) { ways_[d].keep_bits = bits; }
   // The chunks of dataset D are encoded by CODEC for USE, with FILTERS.
   Status encode_by(size_t d, const Codec& codec, const CodecUse& use, std::span<const Filter> filters);
 
@@ -69,6 +72,13 @@ class ChunkStore {
   // The elements of CHUNK that the published file has; the others become zero.
   Status read_old(const ChunkId& chunk, std::span<std::byte> tile);
 
+  // Chunks that are added from now on are encoded into BUFFER until place(), if it has room for them as they are. How
+  // many of its bytes they take, once finish() has returned.
+  void fill(std::span<std::byte> buffer) { batch_buffer_ = buffer; }
+  int64_t filled() const { return batch_used_; }
+  // These bytes are written at OFFSET of the file.
+  void place(int64_t offset);
+
   std::vector<LocalChunks>& local() { return local_; }  // of each dataset
 
  private:
@@ -80,6 +90,7 @@ class ChunkStore {
     bool as_before = false;   // chunks and filters are those of the published file
     uint32_t filters = 0;     // a bit for each
     bool lossy = false;       // elements may change: not those that stay
+    int keep_bits = 0;        // of mantissas, which are rounded; 0: all
     std::set<int64_t> mixed;  // chunks with elements of the published file
   };
   // A chunk on its way to a worker: its elements in the program's memory, or a copy of them.
@@ -91,7 +102,8 @@ class ChunkStore {
   };
   // Of a worker, for one chunk.
   struct Room {
-    std::vector<std::byte> gathered, padded, encoded, cropped;
+    std::vector<std::byte> gathered, rounded, padded, encoded, cropped;
+    std::vector<uint64_t> sums;  // as those of the commit, and added to them in the end
   };
 
   Status hand_batch();
@@ -110,8 +122,9 @@ class ChunkStore {
   // Room for BYTES behind what dataset D has, in a segment of its own if need be. Null if memory is exhausted.
   std::byte* room(int d, int64_t bytes);
   void keep(const ChunkId& chunk, EncodedSize made);
-  // Adds the elements of BOX of dataset D to the checksums, if these are of what is stored. Twice is not at all.
-  void sum(int d, const Box& box, const std::byte* elements);
+
+  // Adds the elements of BOX of dataset D to SUMS, if the encoder does that. Twice is not at all.
+  void sum(int d, const Box& box, const std::byte* elements, std::vector<uint64_t>& sums) const;
 
   NewContents& contents_;
   const Published* old_;
@@ -121,7 +134,11 @@ class ChunkStore {
   std::vector<Way> ways_;
   int open_index_ = -1;  // of the dataset of the published file that is open
   std::unique_ptr<ForeignDataset> open_;
-  std::vector<Waiting> batch_;  // not handed out yet
+  std::span<std::byte> batch_buffer_;  // of fill(); else empty
+  int64_t batch_used_ = 0;
+  bool in_batch_ = false;                                   // the last room was there
+  std::vector<std::pair<int, EncodedChunk>> batch_chunks_;  // with their datasets; offsets are in the buffer
+  std::vector<Waiting> batch_;                              // not handed out yet
   int64_t batch_bytes_ = 0;
   std::vector<Room> rooms_;  // of each worker
   std::mutex mutex_;

@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 #include <penstock/config.h>
 
+#include "core/base/guarded.hpp"
 #include "core/base/nearest.hpp"
 #include "core/commit/agreement.hpp"
 #include "core/commit/keep.hpp"
 #include "core/commit/method.hpp"
 #include "core/commit/proof.hpp"
+#include "core/commit/ways.hpp"
 #include "core/model/dimension_names.hpp"
 #include "core/model/dimension_scales.hpp"
 #include "core/publication/output.hpp"
@@ -163,6 +165,29 @@ std::vector<Converted> converted_of(const Definitions& agreed, std::span<const P
   return list;
 }
 
+// Collective. What PUTS are to be rounded to is left to the encoder if it gets all elements of the dataset. The others
+// are copied now.
+Status settle_rounding(const Opened& file, std::span<Pending> puts, NewContents& contents) {
+  if (contents.converted.empty()) return {};
+  std::vector<int64_t> bits(contents.converted.size());
+  const Status status = guarded([&]() -> Status {
+    for (Pending& put : puts) {
+      if (put.rounds_to == 0) continue;
+      const auto at = std::ranges::lower_bound(contents.converted, put.name, {}, &Converted::name);
+      const auto d = static_cast<size_t>(contents.catalogue.index_of(put.name));
+      const bool waits = contents.kept[d] == 0 && is_encoded(file.plan, contents, d);
+      if (!waits) PENSTOCK_TRY(round_now(put));
+      bits[static_cast<size_t>(at - contents.converted.begin())] = put.rounds_to;
+    }
+    return {};
+  });
+  PENSTOCK_TRY(agree(file.target.comm, status));
+  PENSTOCK_TRY(file.target.comm->all_reduce_max(bits));
+  for (size_t i = 0; i < bits.size(); ++i)
+    if (bits[i] > 0) contents.rounded[contents.converted[i].name] = static_cast<int>(bits[i]);
+  return {};
+}
+
 // Rank 0 writes what was added.
 void claim_added(NewContents& contents) {
   const auto claim = [&](const Dataset& dataset, auto& values) {
@@ -183,7 +208,7 @@ size_t insert_dataset(NewContents& contents, Dataset dataset) {
   return static_cast<size_t>(at);
 }
 
-Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, Result<Definitions> mine,
+Result<NewContents> agree_contents(Opened& file, std::span<Pending> puts, Result<Definitions> mine,
                                    const DefinitionBounds& maxima, const Options& options) {
   Target& target = file.target;
   PhaseTimer timer(file.report.phases, Phase::define);
@@ -200,6 +225,7 @@ Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, 
   if (options.xdmf) {
     PENSTOCK_ASSIGN(contents.xdmf, describe_meshes(target, contents.catalogue));
   }
+  PENSTOCK_TRY(settle_rounding(file, puts, contents));
   plan_sums(target, file.plan, contents);
   contents.claims = claims_of(agreement, puts, contents.catalogue, target.comm->rank());
   if (target.comm->rank() == 0) claim_added(contents);

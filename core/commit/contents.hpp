@@ -39,8 +39,9 @@ struct NewContents {
   std::vector<Added> added;   // by a convention; claims refer to the values
   std::map<std::string, std::string> dataset_options;  // of datasets that have any
   std::vector<Converted> converted;
-  CommitSums sums;   // claims refer to the words of the record
-  std::string xdmf;  // rank 0: the text of the XDMF file; "" if not requested
+  std::map<std::string, int> rounded;  // datasets whose elements their encoder rounds, to so many bits
+  CommitSums sums;                     // claims refer to the words of the record
+  std::string xdmf;                    // rank 0: the text of the XDMF file; "" if not requested
 };
 
 // Inserts DATASET by name. Returns its index. Claims are not numbered yet.
@@ -49,7 +50,7 @@ size_t insert_dataset(NewContents& contents, Dataset dataset);
 // Collective. From the blocks and definitions of all ranks to the contents of the new file, which keeps those of the
 // published one and is in its place still; proves that each element is put once. MINE, whose bounds have these MAXIMA,
 // may be this rank's failure. PUTS must outlive the result.
-Result<NewContents> agree_contents(Opened& file, std::span<const Pending> puts, Result<Definitions> mine,
+Result<NewContents> agree_contents(Opened& file, std::span<Pending> puts, Result<Definitions> mine,
                                    const DefinitionBounds& maxima, const Options& options);
 
 }  // namespace penstock

@@ -15,6 +15,7 @@
 #include "core/base/units.hpp"
 #include "core/comm/cores.hpp"
 #include "core/comm/share.hpp"
+#include "core/commit/batches.hpp"
 #include "core/commit/chunk_store.hpp"
 #include "core/commit/errors.hpp"
 #include "core/commit/ways.hpp"
@@ -22,8 +23,6 @@
 
 namespace penstock {
 namespace {
-
-constexpr int64_t bytes_of_rank = 1 << 20;  // with less to do, a rank is left out
 
 // A chunk as a file that is written once, in one piece.
 class ChunkFile final : public StorageFile {
@@ -59,14 +58,19 @@ class ChunkFiles final : public TileFiles {
   ChunkStore& store_;
 };
 
-// Cuts the datasets into chunks.
+// Cuts the datasets into chunks. Their elements are summed while they are in the processor's cache, unless that was done
+// before, or the published file has some of them.
 void cut(std::span<const EncodingWay> ways, ChunkStore& store, NewContents& contents) {
   const std::vector<Dataset>& datasets = contents.catalogue.datasets;
-  if (contents.sums.lossy) contents.sums.encoded.assign(datasets.size(), false);
+  CommitSums& sums = contents.sums;
+  const bool sums_them = sums.wanted && !sums.added_up;
+  if (sums_them) sums.encoded.assign(datasets.size(), false);
   for (size_t d = 0; d < datasets.size(); ++d) {
     if (ways[d].codec == nullptr) continue;
     store.cut(d, Tiles(datasets[d], ways[d].chunk, 0));
-    if (contents.sums.lossy) contents.sums.encoded[d] = ways[d].codec->lossy();
+    if (const auto rounded = contents.rounded.find(datasets[d].name); rounded != contents.rounded.end())
+      store.round(d, rounded->second);
+    if (sums_them) sums.encoded[d] = ways[d].codec->lossy() || contents.kept[d] == 0;
   }
 }
 
@@ -125,50 +129,6 @@ Status collect(const Target& target, NewContents& contents, const ChunkStore& st
   return {};
 }
 
-// The elements of CLAIM, a box, in BOX, which meets it.
-Claim part_of(const Claim& claim, const Box& box) {
-  const Box& all = claim.selection.box();
-  const Dims& stride = claim.selection.stride();
-  Box both = all;
-  Memory memory{claim.selection.memory_offset(), stride};
-  for (int d = 0; d < all.start.rank(); ++d) {
-    both.start[d] = std::max(all.start[d], box.start[d]);
-    both.count[d] = std::min(all.start[d] + all.count[d], box.start[d] + box.count[d]) - both.start[d];
-    memory.offset += (both.start[d] - all.start[d]) * stride[d];
-  }
-  return {claim.dataset, Selection::of_box(claim.selection.shape(), both, memory), claim.memory, claim.supplier};
-}
-
-// Local. Encodes those chunks of which CLAIMS have all elements, as many as are this rank's share. Leaves the rest.
-Status encode_own(const Communicator& comm, ChunkStore& store, std::vector<Claim>& claims) {
-  int64_t share = bytes_of_rank;
-  for (const Tiled& one : store.tiled())
-    if (one.tiles) share += bytes(*one.dataset) / comm->size() * 5 / 4;
-  std::vector<Claim> left;
-  for (const Claim& claim : claims) {
-    if (!claim.selection.is_box()) {
-      left.push_back(claim);
-      continue;
-    }
-    const Tiles& tiles = store.tiles(claim.dataset);
-    for (const int64_t number : tiles.of(claim.selection)) {
-      const ChunkId chunk{claim.dataset, number};
-      const Box box = tiles.box(number);
-      Claim part = part_of(claim, box);
-      const int64_t size = store.tile_bytes(chunk);
-      if (size > share || part.selection.count() < elements(box.count)) {
-        left.push_back(std::move(part));
-        continue;
-      }
-      share -= size;
-      PENSTOCK_TRY(store.add(chunk, part));
-      comm->working(0);
-    }
-  }
-  claims = std::move(left);
-  return {};
-}
-
 // Collective. Chooses the filters of all datasets, by the errors that are allowed, and makes their encoders. Same
 // status on all ranks.
 Result<std::vector<Encoding>> make_encoders(const Opened& file, std::span<const EncodingWay> ways, ChunkStore& store,
@@ -214,6 +174,66 @@ Result<Moved> encode_puts(const Opened& file, const NewContents& contents, bool 
   PhaseTimer timer(phases, Phase::pack);
   PENSTOCK_TRY(store.finish());
   return moved;
+}
+
+// Chunks of which one rank has all elements are encoded there, out of the program's memory; others on ranks that get
+// their parts from all.
+struct PutsToEncode {
+  Opened& file;
+  const NewContents& contents;
+  bool keep;
+  ChunkStore& store;
+  std::span<const Claim> claims;
+  OwnChunks own;
+
+  Status encode_own(size_t first, size_t end) const {
+    const Communicator& comm = file.target.comm;
+    PhaseTimer timer(file.report.phases, Phase::pack);
+    for (size_t i = first; i < end; ++i) {
+      const Claim& claim = claims[own.chunks[i].claim];
+      const int64_t number = own.chunks[i].number;
+      PENSTOCK_TRY(store.add({claim.dataset, number}, part_of(claim, store.tiles(claim.dataset).box(number))));
+      comm->working(0);
+    }
+    return {};
+  }
+};
+
+// Collective. Encodes and writes batch after batch to AHEAD. Returns the bytes that were held. Same status on all ranks.
+Result<int64_t> encode_ahead(const PutsToEncode& puts, AheadFile& ahead) {
+  Opened& file = puts.file;
+  ChunkStore& store = puts.store;
+  const Communicator& comm = file.target.comm;
+  const int64_t most = batch_bytes(comm->size(), file.plan.settings.integer("memory_bytes"), store);
+  const std::vector<size_t> ends = batches_of(store, puts.own.chunks, puts.claims, most);
+  int64_t own_rounds = std::ssize(ends), left = 0;
+  for (const Claim& part : puts.own.left) left += part.selection.count() * bytes(store.dataset(part.dataset).type);
+  PENSTOCK_TRY(comm->all_reduce_max(std::span(&own_rounds, 1)));
+  PENSTOCK_TRY(comm->all_reduce_sum(std::span(&left, 1)));
+  const int64_t share = left / comm->size();
+  const int64_t slices = left == 0 ? 0 : std::clamp<int64_t>(share / most, 1, most_slices);
+  std::vector<std::vector<Claim>> parts;
+  PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
+                       if (slices > 0) parts = slices_of(store, puts.own.left, slices);
+                       return {};
+                     })));
+  Batches batches;
+  batches.rounds = own_rounds + slices;
+  batches.bytes = largest_batch(store, puts.own.chunks, puts.claims, ends);
+  if (slices > 0) batches.bytes = std::max(batches.bytes, share / slices * 5 / 4 + 2 * largest_chunk(store));
+  int64_t peak = 0;
+  batches.encode = [&](int64_t round) -> Status {
+    const auto at = static_cast<size_t>(round);
+    if (round < own_rounds) return at < ends.size() ? puts.encode_own(at == 0 ? 0 : ends[at - 1], ends[at]) : Status();
+    const std::vector<Claim>& slice = parts[at - static_cast<size_t>(own_rounds)];
+    PENSTOCK_ASSIGN(const Moved moved, encode_puts(file, puts.contents, puts.keep, store, slice, file.report.phases));
+    peak = std::max(peak, moved.memory_peak);
+    return {};
+  };
+  const IoMode mode(ahead.io, file.plan.settings.integer("queue_depth"));
+  PENSTOCK_ASSIGN(const int64_t held,
+                  write_ahead(comm, *file.target.storage, mode, store, batches, ahead, file.report.phases));
+  return held + peak;
 }
 
 // Rank 0: the chunks of datasets that are kept in part or whole, which nobody has encoded yet.
@@ -278,7 +298,8 @@ Result<std::vector<int64_t>> place_chunks(const Communicator& comm, ChunkStore& 
     encodings[d].bytes = sums[d];
     std::vector<EncodedChunk>& chunks = store.local()[d].chunks;
     std::erase_if(chunks, [](const EncodedChunk& chunk) { return chunk.bytes == 0; });
-    for (EncodedChunk& chunk : chunks) chunk.offset += before[d];
+    for (EncodedChunk& chunk : chunks)
+      if (chunk.written == 0) chunk.offset += before[d];
     if (encodings[d].used()) lists.list(std::span<const EncodedChunk>(chunks));
   }
   const std::vector<std::byte> own = lists.take();
@@ -322,7 +343,7 @@ void claim_bytes(std::span<const Claim> claims, std::span<const int64_t> before,
 
 }  // namespace
 
-Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
+Result<Encoded> encode_datasets(Opened& file, NewContents& contents, const MakeAhead& make_ahead) {
   Encoded encoded;
   PENSTOCK_ASSIGN(const std::vector<EncodingWay> ways, choose_ways(file, contents));
   if (std::ranges::none_of(ways, [](const EncodingWay& way) { return way.codec != nullptr; })) return encoded;
@@ -338,17 +359,36 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents) {
                          return collect(file.target, contents, store, own);
                        })));
     PENSTOCK_ASSIGN(encoded.encodings, make_encoders(file, ways, store, contents, own.claims));
-    // In a partial file another rank may have put the same elements.
-    PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                         return contents.options.partial ? Status() : encode_own(comm, store, own.claims);
-                       })));
   }
-  Moved moved;
+  PutsToEncode puts{file, contents, keep, store, own.claims, {}};
   PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                       PENSTOCK_ASSIGN(moved, encode_puts(file, contents, keep, store, own.claims, file.report.phases));
+                       // In a partial file another rank may have put the same elements.
+                       puts.own = contents.options.partial ? OwnChunks{{}, own.claims, false}
+                                                           : own_chunks(comm->size(), store, own.claims);
                        return {};
                      })));
-  int64_t held = moved.memory_peak + own.bytes;
+  int64_t facts[3] = {std::ssize(puts.own.chunks), std::ssize(puts.own.left), puts.own.in_parts ? 0 : 1};
+  PENSTOCK_TRY(comm->all_reduce_max(facts));
+  const bool any_own = facts[0] > 0, any_left = facts[1] > 0 || keep, in_parts = facts[2] == 0;
+  if (make_ahead && !keep && in_parts && (any_own || any_left)) {
+    PENSTOCK_ASSIGN(encoded.ahead, make_ahead(encoded.encodings));
+  }
+  int64_t held = own.bytes;
+  if (encoded.ahead) {
+    PENSTOCK_ASSIGN(const int64_t bytes, encode_ahead(puts, *encoded.ahead));
+    held += bytes;
+  } else {
+    PENSTOCK_TRY(agree(comm, guarded([&] { return puts.encode_own(0, puts.own.chunks.size()); })));
+    Moved moved;
+    PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
+                         if (!any_left) return store.finish();
+                         PENSTOCK_ASSIGN(moved,
+                                         encode_puts(file, contents, keep, store, puts.own.left, file.report.phases));
+                         return {};
+                       })));
+    held += moved.memory_peak;
+  }
+  puts.own = {};
   own = {};
   if (keep) {
     PhaseTimer timer(file.report.phases, Phase::pack);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/commit/ahead.hpp"
 #include "core/commit/contents.hpp"
 #include "core/model/encoding.hpp"
 #include "core/storage/aligned.hpp"
@@ -17,14 +18,16 @@ struct Encoded {
   // ranges of encoded bytes that this rank has, which refer to BYTES.
   std::vector<Claim> claims;
   std::vector<AlignedMemory> bytes;
+  std::optional<AheadFile> ahead;  // the file that was made, if chunks were written ahead
 
   bool used() const { return !encodings.empty(); }
   bool has(int dataset) const { return used() && encodings[static_cast<size_t>(dataset)].used(); }
 };
 
 // Collective. Encodes what is put into CONTENTS or supplied, and what is kept of FILE, each chunk on one rank. Adds the
-// suppliers' data to the checksums. Encoded bytes stay in memory, since no chunk has a place before all of them have a
-// size. Until they are encoded, so do supplied elements. Same status on all ranks.
-Result<Encoded> encode_datasets(Opened& file, NewContents& contents);
+// suppliers' data to the checksums. Chunks whose elements one rank has are written ahead, if MAKE_AHEAD is given and
+// makes a file. The other encoded bytes stay in memory, since no chunk has a place before all of them have a size. Until
+// they are encoded, so do supplied elements. Same status on all ranks.
+Result<Encoded> encode_datasets(Opened& file, NewContents& contents, const MakeAhead& make_ahead);
 
 }  // namespace penstock

@@ -119,6 +119,7 @@ Result<std::unique_ptr<Moving>> start_moving(Opened& file, NewContents contents,
                                              Communicator comm, bool background) {
   auto moving = std::make_unique<Moving>(file.target, std::move(contents), std::move(puts), std::move(comm));
   const Target& target = file.target;
+  moving->background = background;
   moving->output.xdmf = std::move(moving->contents.xdmf);
   if (const Status begun = file.method->begin(file, *moving); !begun.ok()) {
     clean_up(*moving, begun);
@@ -148,6 +149,7 @@ Status publish_moved(Opened& file, Moving& moving) {
   if (!target.set && seconds > 0) {
     int64_t bytes = 0;
     for (const Part& part : moving.output.placed.parts) bytes += part.bytes;
+    if (const auto& ahead = moving.encoded.ahead) bytes -= ahead->end - ahead->begin;
     note_rate(target, bytes, seconds);
   }
   PENSTOCK_TRY(report_losses(target.comm, moving.contents.converted, file.report));

@@ -24,8 +24,9 @@ struct Moving {
   Job job;
   PhaseTimes phases;  // of the data movement, which may run in a thread
   HintsOutcome hints_outcome;
-  bool known = false;     // the contents that complete() leaves, to all ranks
-  bool finished = false;  // published, or nothing is left to remove
+  bool background = false;  // the program computes meanwhile
+  bool known = false;       // the contents that complete() leaves, to all ranks
+  bool finished = false;    // published, or nothing is left to remove
   double started_at = 0;
   Status supplied;      // of an engine's suppliers, on this rank
   std::thread summing;  // computes the sums of CONTENTS

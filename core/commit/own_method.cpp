@@ -7,6 +7,7 @@
 #include "core/access/here.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/share.hpp"
 #include "core/commit/keep.hpp"
 #include "core/commit/method.hpp"
 #include "core/commit/moving.hpp"
@@ -15,6 +16,7 @@
 #include "core/integrity/files.hpp"
 #include "core/integrity/parity.hpp"
 #include "core/methods/methods.hpp"
+#include "core/model/tiles.hpp"
 
 namespace penstock {
 namespace {
@@ -53,6 +55,11 @@ class OwnMethod final : public Method {
   Status read(Opened& file, std::span<const Dataset> datasets, std::span<const Claim> claims) const override;
 
  private:
+  // Collective. Makes the file for chunks that are written ahead: see MakeAhead.
+  Result<std::optional<AheadFile>> make_ahead(const Target& target, Moving& moving,
+                                              std::span<const Encoding> encodings) const;
+  // Whether that may be, by what all ranks know.
+  bool may_write_ahead(const Target& target, const Moving& moving) const;
   // Collective. After a failure the output's list of created files has those to remove.
   Status place(const Target& target, Moving& moving) const;
   // Same status on all ranks. The method completes JOB except for what is in it.
@@ -67,8 +74,9 @@ class OwnMethod final : public Method {
 // The files of a commit, created by this rank in the name of OUTPUT.
 class OurFiles final : public NewFiles {
  public:
-  OurFiles(const Target& target, const Settings& settings, Output& output)
-      : target_(target), settings_(settings), output_(output) {}
+  // AHEAD: the file that was made before; null: none.
+  OurFiles(const Target& target, const Settings& settings, Output& output, const AheadFile* ahead = nullptr)
+      : target_(target), settings_(settings), output_(output), ahead_(ahead) {}
 
   std::string whole() const override { return output_.partial; }
   std::string part(std::string_view label) const override { return part_path(target_, label); }
@@ -80,10 +88,18 @@ class OurFiles final : public NewFiles {
   }
 
   Status create(const std::string& path, int64_t bytes, Io& io) override {
-    auto file = target_.storage->create(path, bytes, io, target_.preallocate);
+    if (ahead_ != nullptr && ahead_->path == path) {
+      io = ahead_->io;
+      return target_.storage->truncate(path, bytes);
+    }
+    return create(path, bytes, target_.preallocate, io);
+  }
+
+  Status create(const std::string& path, int64_t bytes, bool preallocate, Io& io) {
+    auto file = target_.storage->create(path, bytes, io, preallocate);
     if (!file.ok() && file.status().code() == Code::unsupported && io_word() == "auto") {
       io = Io::buffered;
-      file = target_.storage->create(path, bytes, io, target_.preallocate);
+      file = target_.storage->create(path, bytes, io, preallocate);
     }
     if (!file.ok()) return file.status();
     output_.created.push_back(path);
@@ -100,6 +116,7 @@ class OurFiles final : public NewFiles {
   const Target& target_;
   const Settings& settings_;
   Output& output_;
+  const AheadFile* ahead_;
 };
 
 Status create_master(const Target& target, Output& output) {
@@ -108,17 +125,70 @@ Status create_master(const Target& target, Output& output) {
   return file->close();
 }
 
+bool OwnMethod::may_write_ahead(const Target& target, const Moving& moving) const {
+  return !moving.background && !target.set && !target.parity && placement_.one_file() &&
+         transport_.lets_write_ahead(plan_.settings);
+}
+
+// ENCODINGS with all chunks, as large as they are before they are encoded: no file needs more before its first chunk.
+std::vector<Encoding> with_all_chunks(std::span<const Encoding> encodings, const Catalogue& catalogue) {
+  std::vector<Encoding> full(encodings.begin(), encodings.end());
+  for (size_t d = 0; d < full.size(); ++d) {
+    if (!full[d].used()) continue;
+    const Tiles tiles(catalogue.datasets[d], full[d].chunk, 0);
+    for (int64_t i = 0; i < tiles.count(); ++i) full[d].chunks.push_back({i, i * tiles.bytes(), tiles.bytes()});
+    full[d].bytes = tiles.count() * tiles.bytes();
+  }
+  return full;
+}
+
+Result<std::optional<AheadFile>> OwnMethod::make_ahead(const Target& target, Moving& moving,
+                                                       std::span<const Encoding> encodings) const {
+  constexpr int64_t least = 1 << 20;  // of a rank's datasets: each batch of each rank ends with a part of a block
+  const Catalogue& catalogue = moving.contents.catalogue;
+  int64_t all = 0;
+  for (size_t d = 0; d < encodings.size(); ++d)
+    if (encodings[d].used()) all += bytes(catalogue.datasets[d]);
+  if (all < std::max(min_direct_file, target.comm->size() * least)) return std::optional<AheadFile>();
+  Output& output = moving.output;
+  output.partial = partial_path(target);
+  PENSTOCK_ASSIGN(const auto message, from_rank_0(target.comm, [&](Encoder& out) -> Status {
+                    const std::vector<Encoding> full = with_all_chunks(encodings, catalogue);
+                    const auto layout = format_.layout(catalogue, {plan_.settings.integer("block"), full});
+                    AheadFile file;
+                    if (layout.ok()) {
+                      file.begin = layout->end;
+                      for (size_t d = 0; d < full.size(); ++d)
+                        if (full[d].used() && full[d].bytes > 0)
+                          file.begin = std::min(file.begin, layout->blocks[d].base);
+                      OurFiles files(target, plan_.settings, output);
+                      file.io = files.wanted(layout->end);
+                      PENSTOCK_TRY(files.create(output.partial, layout->end, false, file.io));
+                    }
+                    out.value(file.begin);  // 0: the files' true sizes may fit where these do not
+                    out.value(file.io);
+                    return {};
+                  }));
+  Decoder in(message);
+  AheadFile file{output.partial, {}, in.value<int64_t>(), 0};
+  file.io = in.value<Io>();
+  file.end = file.begin;
+  return file.begin > 0 ? std::optional(file) : std::nullopt;
+}
+
 Status OwnMethod::place(const Target& target, Moving& moving) const {
   Output& output = moving.output;
   NewContents& contents = moving.contents;
   const Encoded& encoded = moving.encoded;
   output.partial = partial_path(target);
   if (target.set) PENSTOCK_TRY(agree(target.comm, target.comm->rank() == 0 ? create_master(target, output) : Status()));
-  OurFiles files(target, plan_.settings, output);
+  OurFiles files(target, plan_.settings, output, encoded.ahead ? &*encoded.ahead : nullptr);
+  const Extent written =
+      encoded.ahead ? Extent{0, encoded.ahead->begin, encoded.ahead->end - encoded.ahead->begin} : Extent();
   const Slots slots = placement_.rank_order() ? transport_.slots(plan_.settings) : Slots();
   PENSTOCK_ASSIGN(output.placed, placement_.place({target.comm, &format_, &plan_.settings, &contents.catalogue,
                                                    encoded.used() ? encoded.claims : contents.claims, slots,
-                                                   contents.options.supplied, encoded.encodings, &files}));
+                                                   contents.options.supplied, encoded.encodings, written, &files}));
   output.placed.contents.generation = fmt::format("{:016x}", target.token);
   output.placed.contents.catalogue = std::move(contents.catalogue);
   return {};
@@ -140,6 +210,13 @@ Status sync_parts(const Target& target, const Output& output) {
   return {};
 }
 
+// Collective. Where the movement reaches a node anyway, its sync is enough: that of rank 0, which has the metadata.
+Status sync_ahead(const Target& target, const AheadFile& file) {
+  const Communicator& comm = target.comm;
+  if (!target.durable || comm->node_size() == comm->size()) return {};
+  return agree(comm, comm->node_rank() == 0 ? sync_file(*target.storage, file.path) : Status());
+}
+
 Job write_job(const Target& target, Moving& moving, bool keep) {
   Placed& placed = moving.output.placed;
   Job job;
@@ -148,6 +225,10 @@ Job write_job(const Target& target, Moving& moving, bool keep) {
   job.parts = placed.parts;
   job.pieces = std::move(placed.pieces);
   job.keep = keep;
+  if (moving.encoded.ahead) {  // nothing else is to be touched
+    job.keep = true;
+    job.bridge = direct_alignment;
+  }
   job.disjoint = !keep && !moving.contents.options.partial;  // as proved for the tiling
   job.sync = target.durable;
   job.io = placed.io;
@@ -169,7 +250,10 @@ Status OwnMethod::begin(Opened& file, Moving& moving) const {
     PENSTOCK_TRY(file.method->check_keep());
     PENSTOCK_TRY(check_whole(target, *file.file));
   }
-  PENSTOCK_ASSIGN(moving.encoded, encode_datasets(file, contents));
+  const MakeAhead make = [&](std::span<const Encoding> encodings) { return make_ahead(target, moving, encodings); };
+  PENSTOCK_ASSIGN(moving.encoded,
+                  encode_datasets(file, contents, may_write_ahead(target, moving) ? make : MakeAhead()));
+  if (moving.encoded.ahead) PENSTOCK_TRY(sync_ahead(target, *moving.encoded.ahead));
   for (size_t d = 0; d < moving.encoded.encodings.size(); ++d)
     if (moving.encoded.encodings[d].used()) kept[d] = 0;                     // it was encoded
   const bool keep = any_kept(), before = keep || contents.options.supplied;  // written before the transport moves

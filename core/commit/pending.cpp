@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -100,6 +101,21 @@ Status capture(Pending& pending, const Precision& precision) {
   pending.data = to;
   pending.memory = {};
   return {};
+}
+
+bool only_rounds(const Precision& precision, const ElementType& given) {
+  return converts(precision, given) && !precision.packed && (!precision.type || *precision.type == given);
+}
+
+Status round_later(Pending& pending, const Precision& precision) {
+  PENSTOCK_TRY(begin_converting(pending, precision).status());
+  pending.rounds_to = precision.keep_bits;
+  return {};
+}
+
+Status round_now(Pending& pending) {
+  const Precision precision{.keep_bits = std::exchange(pending.rounds_to, 0)};
+  return precision.keep_bits == 0 ? Status() : capture(pending, precision);
 }
 
 Status convert_captured(Pending& pending, const Precision& precision) {

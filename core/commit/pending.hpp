@@ -37,6 +37,7 @@ struct Pending {
   std::string meant = {}, precision = {};  // as in Definition
   std::shared_ptr<Loss> loss = {};         // of what is converted
   std::optional<Subset> subset = {};       // of what was put that this is
+  int rounds_to = 0;                       // bits of the mantissa that DATA is to be rounded to; 0: it is as stored
 };
 
 // The shape of the box that the memory of a one-box decomposition describes.
@@ -46,6 +47,11 @@ Status check_memory(const Decomposition& part, const Memory& memory);
 // Copies the elements into one contiguous block owned by PENDING, in the type and the PRECISION in which they are
 // stored.
 Status capture(Pending& pending, const Precision& precision = {});
+// Whether elements of GIVEN are only rounded by PRECISION, which can wait until they are encoded.
+bool only_rounds(const Precision& precision, const ElementType& given);
+// Lets the elements stay where they are, to be rounded later: by round_now(), or on their way.
+Status round_later(Pending& pending, const Precision& precision);
+Status round_now(Pending& pending);
 // The same for elements that CAPTURED has already.
 Status convert_captured(Pending& pending, const Precision& precision);
 // The same for what PENDING's supplier yields.

@@ -91,9 +91,9 @@ void plan_sums(const Target& target, const Plan& plan, NewContents& contents) {
   CommitSums& sums = contents.sums;
   sums.wanted = !target.method.folders && plan.settings.word("checksums") != "none";
   if (!sums.wanted) return;
-  sums.lossy = allows_errors(plan.settings) || std::ranges::any_of(contents.dataset_options, [&](const auto& own) {
-                 return allows_errors(encoding_settings(plan, own.second));
-               });
+  sums.lossy = !contents.rounded.empty() || allows_errors(plan.settings) ||
+               std::ranges::any_of(contents.dataset_options,
+                                   [&](const auto& own) { return allows_errors(encoding_settings(plan, own.second)); });
   int64_t total = 0;
   for (const Dataset& dataset : contents.catalogue.datasets) total += bytes(dataset);
   sums.cuts = cut_blocks(contents.catalogue);

@@ -25,7 +25,7 @@ struct CommitSums {
   bool early = false;           // computed and written before the data moves; else concurrently, in a thread if allowed
   bool in_file = false;         // as a dataset; else in the index of a set
   bool added_up = false;        // SUMS are of all ranks
-  bool lossy = false;           // the plan allows errors: what is stored is known only when it is encoded
+  bool lossy = false;           // what is stored is known only when it is encoded: with errors, or rounded
   std::vector<BlockCut> cuts;   // of each dataset
   std::vector<bool> summed;     // the same on all ranks; false if puts may overlap or leave holes
   std::vector<bool> encoded;    // those whose encoder adds to SUMS what readers will see; empty: none

@@ -73,7 +73,22 @@ void complete(EncodingWay& way, const Dataset& dataset, const Limits& limits, co
   }
 }
 
+// How dataset D of CONTENTS is encoded, if it is.
+std::optional<Settings> settings_of(const Plan& plan, const NewContents& contents, size_t d) {
+  const Dataset& dataset = contents.catalogue.datasets[d];
+  const auto own = contents.dataset_options.find(dataset.name);
+  const bool has_own = own != contents.dataset_options.end();
+  Settings settings = has_own ? encoding_settings(plan, own->second) : plan.settings;
+  const bool said = settings.word("compression") != plan.settings.word("compression");
+  if (settings.word("compression") == "none" || !Limits(plan.settings).encodes(dataset, said)) return {};
+  return settings;
+}
+
 }  // namespace
+
+bool is_encoded(const Plan& plan, const NewContents& contents, size_t d) {
+  return settings_of(plan, contents, d).has_value();
+}
 
 Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents) {
   const Limits limits(file.plan.settings);
@@ -81,12 +96,9 @@ Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& co
   std::vector<EncodingWay> ways(datasets.size());
   std::vector<bool> cut(datasets.size());
   for (size_t d = 0; d < datasets.size(); ++d) {
-    const auto own = contents.dataset_options.find(datasets[d].name);
-    const bool has_own = own != contents.dataset_options.end();
-    Settings settings = has_own ? encoding_settings(file.plan, own->second) : file.plan.settings;
-    const bool said = settings.word("compression") != file.plan.settings.word("compression");
-    cut[d] = settings.word("compression") != "none" && limits.encodes(datasets[d], said);
-    if (cut[d]) ways[d].settings = std::move(settings);
+    auto settings = settings_of(file.plan, contents, d);
+    cut[d] = settings.has_value();
+    if (cut[d]) ways[d].settings = *std::move(settings);
   }
   if (std::ranges::find(cut, true) == cut.end()) return ways;
   PENSTOCK_ASSIGN(const std::string decided, choose_codecs(file, contents, ways));

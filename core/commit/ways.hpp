@@ -15,6 +15,9 @@ struct EncodingWay {
   Dims chunk;                    // extents
 };
 
+// Whether dataset D of CONTENTS is encoded: its options or PLAN name a codec, and it is large enough.
+bool is_encoded(const Plan& plan, const NewContents& contents, size_t d);
+
 // Collective. One for each dataset of CONTENTS; none of them has a codec if the plan and its options name none. Adds to
 // the report's reason what was decided for compression=auto. Same status on all ranks.
 Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents);

@@ -110,6 +110,13 @@ Precision default_precision(const Plan& plan, const ElementType& given) {
   return stored_type(precision, given).ok() ? precision : Precision();
 }
 
+bool keeps_bits(const Plan& plan, std::string_view text) {
+  if (!plan.engine.empty()) return false;
+  const Settings settings = encoding_settings(plan, text);
+  const Codec* codec = find_codec(settings.word("compression"));
+  return codec != nullptr && !codec->lossy() && check_compression(plan, settings).ok();
+}
+
 Settings encoding_settings(const Plan& plan, std::string_view text) {
   Settings settings = plan.settings;
   const auto own = parse_settings(text, dataset_descriptor());

@@ -25,6 +25,8 @@ bool is_of_codec(std::string_view option);
 bool allows_errors(const DatasetOptions& options);
 // How elements of type GIVEN are stored that have no options of their own.
 Precision default_precision(const Plan& plan, const ElementType& given);
+// Whether a dataset with options TEXT gets a codec that keeps all bits, if it is encoded at all.
+bool keeps_bits(const Plan& plan, std::string_view text);
 // The settings of PLAN, with compression and its parameters from a dataset's options TEXT where they say them.
 Settings encoding_settings(const Plan& plan, std::string_view text);
 

@@ -42,16 +42,17 @@ struct EncodedSize {
 
 struct EncodedChunk {
   int64_t number = 0;    // in row-major order of the grid of chunks
-  int64_t offset = 0;    // from the start of the dataset's encoded bytes
+  int64_t offset = 0;    // from the start of the dataset's encoded bytes; of the file, if it is WRITTEN
   int64_t bytes = 0;     // at least 1
   uint32_t skipped = 0;  // bit i: filter i was not applied
+  uint32_t written = 0;  // 1: it is in its place, among the bytes that LayoutOptions name
 };
 
 // No FILTERS: the dataset is not encoded.
 struct Encoding {
   Dims chunk;                        // extents of every chunk: those at the edges are padded
   std::vector<Filter> filters;       // in the order in which they are applied
-  int64_t bytes = 0;                 // of all chunks
+  int64_t bytes = 0;                 // of all chunks that are not written
   std::vector<EncodedChunk> chunks;  // rank 0, by number; absent ones are zeros
 
   bool used() const { return !filters.empty(); }

@@ -52,6 +52,8 @@ struct Layout {
 struct LayoutOptions {
   int64_t block = 4096;  // datasets of at least so many bytes are aligned to it; smaller ones are packed
   std::span<const Encoding> encodings = {};  // of each dataset; none: no dataset is encoded
+  // Bytes of the part that have encoded chunks already. Chunks that are not written come behind them, all else before.
+  Extent written = {};
 
   bool encoded(size_t dataset) const { return !encodings.empty() && encodings[dataset].used(); }
   int64_t stored_bytes(const Catalogue& catalogue, size_t dataset) const {

@@ -43,10 +43,11 @@ struct Placing {
   bool supplied = false;  // some claim of some rank has a supplier
   // Of each dataset; empty: none is encoded. Claims on encoded datasets are on their bytes.
   std::span<const Encoding> encodings;
+  Extent written;  // as in LayoutOptions: of the one file
   NewFiles* files = nullptr;
 
   int64_t block() const { return settings->integer("block"); }
-  LayoutOptions layout_options() const { return {block(), encodings}; }
+  LayoutOptions layout_options() const { return {block(), encodings, written}; }
   ElementType type(const Claim& claim) const {
     const auto d = static_cast<size_t>(claim.dataset);
     return layout_options().encoded(d) ? ElementType{Kind::u8} : catalogue->datasets[d].type;

@@ -44,13 +44,17 @@ Status check_room(const File::State& state, const Pending& put, int64_t size, st
 int64_t stored_bytes(const Pending& put) { return put.part.elements() * bytes(put.type); }
 
 // Keeps what is left of PUT: in its own memory, in memory of the program, or for a supplier to fill.
-Status keep(File::State& state, Pending put, const Precision& precision, const ElementType& stored, bool copies) {
+// CAN_WAIT: what is lent may be rounded when it is encoded.
+Status keep(File::State& state, Pending put, const Precision& precision, const ElementType& stored, bool copies,
+            bool can_wait) {
   if (put.supplier) {
     PENSTOCK_TRY(convert_supplied(put, precision));
   } else if (put.captured) {
     PENSTOCK_TRY(convert_captured(put, precision));
     PENSTOCK_TRY(check_room(state, put, stored_bytes(put), "commit more often"));
     state.captured_bytes += stored_bytes(put);
+  } else if (!copies && can_wait) {
+    PENSTOCK_TRY(round_later(put, precision));
   } else if (copies || converts(precision, put.type)) {
     const int64_t size = put.part.elements() * bytes(stored);
     PENSTOCK_TRY(check_room(state, put, size, copies ? "use lend" : "store it as it is"));
@@ -116,7 +120,9 @@ Status take(File::State& state, Pending put, bool copies) {
   }
   const bool asks = rule != nullptr && !rule->options.empty();
   if (put.subset || (asks && (converts(precision, given) || allows_errors(options)))) note_loss(state, rule);
-  PENSTOCK_TRY(keep(state, std::move(put), precision, *stored, copies));
+  const bool can_wait = only_rounds(precision, given) && put.part.form() != Decomposition::Form::replicated &&
+                        keeps_bits(state.plan, options.text);  // ranks compare what is replicated
+  PENSTOCK_TRY(keep(state, std::move(put), precision, *stored, copies, can_wait));
   add(state.cut, std::move(cut));
   for (Attribute& attribute : attributes_of(precision, given)) {
     const std::string key = attribute.name;

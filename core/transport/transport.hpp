@@ -111,6 +111,8 @@ class Transport {
   virtual Status check_choice(const Hints& /*hints*/) const { return {}; }
   // Local. What moving the data of PROBLEM into one file asks of the machine; nothing if this transport cannot tell.
   virtual std::optional<Work> estimate(const Problem&, const Settings&) const { return {}; }
+  // Local. Whether ranks may write parts of the file themselves before the movement, whose jobs then have a BRIDGE.
+  virtual bool lets_write_ahead(const Settings&) const { return false; }
   // For writing with placement rank_order only: blocks are divided to fit into slots, one after another from byte 0 of
   // the part; each piece is at the payload of its slot.
   virtual Slots slots(const Settings&) const { return {}; }

@@ -98,7 +98,8 @@ ChunkIndex::Nodes ChunkIndex::nodes(int64_t others, int64_t data) const {
       for (int64_t c = begin; c < end; ++c) {
         const EncodedChunk& chunk = chunks[static_cast<size_t>(first[static_cast<size_t>(c)])];
         out.key(*this, chunk);
-        out.number(level == 0 ? static_cast<uint64_t>(data + chunk.offset) : address(below + c), 8);
+        const int64_t start = (chunk.written != 0 ? 0 : data) + chunk.offset;
+        out.number(level == 0 ? static_cast<uint64_t>(start) : address(below + c), 8);
       }
       if (const auto next = static_cast<size_t>(first[static_cast<size_t>(end)]); next < chunks.size())
         out.key(*this, chunks[next]);

@@ -25,13 +25,13 @@ struct Attempt {
 
 // What an encoded dataset has in the head beyond others: filters, and the root of its index.
 int64_t encoded_header_bytes(const Dataset& dataset, const Encoding& encoding) {
-  return 200 + (encoding.chunks.empty() ? 0 : ChunkIndex(dataset.shape, bytes(dataset.type), encoding).root_bytes());
+  return 200 + ChunkIndex(dataset.shape, bytes(dataset.type), encoding).root_bytes();
 }
 
 // Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
 Status check_size_limit(const Catalogue& catalogue, const LayoutOptions& options, const Attempt& attempt) {
   struct rlimit limit{};
-  int64_t sum = attempt.metadata_bytes;
+  int64_t sum = std::max(attempt.metadata_bytes, options.written.offset + options.written.length);
   for (size_t i = 0; i < catalogue.datasets.size(); ++i) {
     const int64_t size = options.stored_bytes(catalogue, i);
     if (size > INT64_MAX / 2 - sum - 2 * attempt.block)
@@ -95,6 +95,10 @@ Status place_encoded(const PrivateFile& image, const LayoutOptions& options, Bui
   const StoredBytes stored{.fd = image.fd(), .end = static_cast<uint64_t>(layout.end)};
   int64_t others = round_up(layout.end, 8), data = others;
   for (const EncodedDataset& dataset : built.encoded) data += dataset.index ? dataset.index->other_bytes() : 0;
+  const Extent& written = options.written;
+  if (written.length > 0 && data > written.offset)
+    return {Code::internal, "chunks were written where metadata belongs"};
+  data = std::max(data, written.offset + written.length);
   for (const EncodedDataset& dataset : built.encoded) {
     const ObjectHeader header = read_header(stored, dataset.header);
     PENSTOCK_TRY(number_filters(stored, header, options.encodings[dataset.number].filters, layout));

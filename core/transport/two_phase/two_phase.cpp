@@ -427,6 +427,12 @@ class TwoPhase : public Transport {
     return work;
   }
 
+  // Whoever limits those that call the file system means it.
+  bool lets_write_ahead(const Settings& settings) const override {
+    return settings.integer("writers") == 0 && settings.integer("max_concurrent_writers") == 0 &&
+           settings.word("io") != "mmap";
+  }
+
   Result<std::unique_ptr<Transfer>> begin(const Job& job, const Settings& settings) const override {
     PENSTOCK_ASSIGN(auto transfer, prepare(job, settings));
     transfer->start();
