@@ -167,7 +167,10 @@ Result<Moved> encode_puts(const Opened& file, const NewContents& contents, bool 
   job.phases = &own;
   for (const Tiled& one : store.tiled())  // shares of ranks meet between chunks
     if (one.tiles) job.block = std::max(job.block, round_up(one.tiles->bytes(), direct_alignment));
-  auto moved = move_tiles(job, store.tiled(), claims, {bytes_of_rank, file.plan.settings.integer("memory_bytes")});
+  // Windows, an eighth of the memory, have two chunks each: the processor's cache has them until they are encoded.
+  const int64_t memory =
+      std::min(file.plan.settings.integer("memory_bytes"), std::max<int64_t>(16 * job.block, 4 << 20));
+  auto moved = move_tiles(job, store.tiled(), claims, {bytes_of_rank, memory});
   phases[Phase::read] += own[Phase::read];
   phases[Phase::exchange] += own[Phase::exchange];
   phases[Phase::pack] += own[Phase::pack] + own[Phase::write];  // what wrote was the codec
