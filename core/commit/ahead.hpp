@@ -21,8 +21,8 @@ struct AheadFile {
   int64_t end = 0;    // of those that have been taken
 };
 
-// Collective. Makes the file for datasets that get ENCODINGS, whose chunks are not known yet. Nothing if that cannot be;
-// the file is then made when all sizes are known. Same status on all ranks.
+// Collective. Makes the file for datasets that get ENCODINGS, whose chunks are not known yet. Nothing if that cannot
+// be; the file is then made when all sizes are known. Same status on all ranks.
 using MakeAhead = std::function<Result<std::optional<AheadFile>>(std::span<const Encoding> encodings)>;
 
 // How chunks become batches. ROUNDS is the same on all ranks.

@@ -55,7 +55,7 @@ int64_t largest_chunk(const ChunkStore& store) {
 }
 
 int64_t batch_bytes(int ranks, int64_t memory_bytes, const ChunkStore& store) {
-  constexpr int64_t batches = 16, least = 2 << 20, most = 8 << 20;
+  constexpr int64_t batches = 8, least = 2 << 20, most = 8 << 20;
   int64_t all = 0;
   for (const Tiled& one : store.tiled())
     if (one.tiles) all += bytes(*one.dataset);

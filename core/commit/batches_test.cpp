@@ -36,7 +36,7 @@ TEST_F(Batching, OwnChunksAreThoseOfWhichARankHasAllElements) {
 }
 
 TEST_F(Batching, ListsOfRunsAreNotCut) {
-  const Run run{3, 20};
+  const penstock::Run run{3, 20};
   const std::vector<Claim> claims{{0, Selection::of_runs(Dims{100}, std::span(&run, 1)), nullptr, nullptr}};
   const OwnChunks own = own_chunks(1, *store_, claims);
   EXPECT_TRUE(own.chunks.empty());

@@ -1,4 +1,4 @@
-// Chunk shape: the largest block of any rank is cut where all other blocks begin at multiples of it.
+// Chunk shape: the largest block of any rank is cut where all other blocks begin at multiples of it, or nearly so.
 #include "core/commit/chunk_shape.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 namespace penstock {
 namespace {
 
+constexpr int64_t few = 8;  // of the chunks in a row of a block's, of which ranks share one where blocks are uneven
 constexpr int64_t min_chunk = 64 << 10;  // of a chunk: with smaller ones the index and each read would cost more
 
 // The largest divisor of N up to MOST.
@@ -14,13 +15,13 @@ int64_t divisor(int64_t n, int64_t most) {
     if (n % pieces == 0) return n / pieces;
 }
 
-// Whether all boundaries of BOX lie at multiples of BLOCK, or at the dataset's end.
-bool is_aligned(const Box& box, const Dims& block, const Dims& shape) {
-  for (int d = 0; d < shape.rank(); ++d) {
+// The last dimension in which a boundary of BOX is not at a multiple of BLOCK, nor at the dataset's end. -1: none.
+int unaligned(const Box& box, const Dims& block, const Dims& shape) {
+  for (int d = shape.rank() - 1; d >= 0; --d) {
     const int64_t end = box.start[d] + box.count[d];
-    if (box.start[d] % block[d] != 0 || (end % block[d] != 0 && end != shape[d])) return false;
+    if (box.start[d] % block[d] != 0 || (end % block[d] != 0 && end != shape[d])) return d;
   }
-  return true;
+  return -1;
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ Dims chunk_of_block(const Dims& shape, const Dims& block, int64_t size, int64_t 
   return chunk;
 }
 
-Dims chunk_within(const Dataset& dataset, const Dims& block, const Dims& unit, int64_t most, int64_t multiple) {
+Dims chunk_within(const Dataset& dataset, const RankBlocks& blocks, const Dims& unit, int64_t most, int64_t multiple) {
+  const Dims& block = blocks.extents;
   const int64_t size = bytes(dataset.type);
   Dims chunk = chunk_of_block(dataset.shape, block, size, most, unit);
   for (int d = 0; d < chunk.rank() && elements(chunk) % multiple != 0; ++d) {
@@ -51,11 +53,12 @@ Dims chunk_within(const Dataset& dataset, const Dims& block, const Dims& unit, i
       }
   }
   const bool is_small = elements(chunk) * size < std::min({min_chunk, most / 2, bytes(dataset)});
-  return is_small ? Dims() : chunk;
+  const bool is_shared = blocks.uneven && chunk[0] > block[0] / few;
+  return is_small || is_shared ? Dims() : chunk;
 }
 
-Result<std::vector<Dims>> blocks_of_ranks(const Communicator& comm, std::span<const Dataset> datasets,
-                                          const std::vector<bool>& cut, std::span<const Claim> claims) {
+Result<std::vector<RankBlocks>> blocks_of_ranks(const Communicator& comm, std::span<const Dataset> datasets,
+                                                const std::vector<bool>& cut, std::span<const Claim> claims) {
   std::vector<size_t> first(datasets.size());  // the extents of each dataset in MAXIMA
   std::vector<int64_t> maxima;
   for (size_t d = 0; d < datasets.size(); ++d) {
@@ -74,20 +77,26 @@ Result<std::vector<Dims>> blocks_of_ranks(const Communicator& comm, std::span<co
     }
   });
   PENSTOCK_TRY(comm->all_reduce_max(maxima));
-  std::vector<Dims> blocks(datasets.size());
-  std::vector<int64_t> bad(datasets.size());
+  constexpr int64_t uneven = 1, none = 2;
+  std::vector<RankBlocks> blocks(datasets.size());
+  std::vector<int64_t> lacks(datasets.size());
   for (size_t d = 0; d < datasets.size(); ++d) {
     if (!cut[d]) continue;
     const Dims& shape = datasets[d].shape;
-    blocks[d] = Dims(std::span(maxima).subspan(first[d], static_cast<size_t>(shape.rank())));
-    bad[d] = std::ranges::any_of(blocks[d], [](int64_t extent) { return extent == 0; }) ? 1 : 0;
+    Dims& block = blocks[d].extents;
+    block = Dims(std::span(maxima).subspan(first[d], static_cast<size_t>(shape.rank())));
+    lacks[d] = std::ranges::any_of(block, [](int64_t extent) { return extent == 0; }) ? none : 0;
   }
   boxes_of([&](size_t d, const Box& box) {
-    if (bad[d] == 0 && (box.count.rank() == 0 || !is_aligned(box, blocks[d], datasets[d].shape))) bad[d] = 1;
+    if (lacks[d] == none) return;
+    const int dimension = box.count.rank() == 0 ? 1 : unaligned(box, blocks[d].extents, datasets[d].shape);
+    lacks[d] = std::max(lacks[d], dimension < 0 ? 0 : dimension == 0 ? uneven : none);
   });
-  PENSTOCK_TRY(comm->all_reduce_max(bad));
-  for (size_t d = 0; d < datasets.size(); ++d)
-    if (!cut[d] || bad[d] != 0) blocks[d] = {};
+  PENSTOCK_TRY(comm->all_reduce_max(lacks));
+  for (size_t d = 0; d < datasets.size(); ++d) {
+    blocks[d].uneven = lacks[d] == uneven;
+    if (!cut[d] || lacks[d] == none) blocks[d] = {};
+  }
   return blocks;
 }
 

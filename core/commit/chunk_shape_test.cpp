@@ -37,7 +37,7 @@ TEST(ChunkShape, HasUnitsWhereItCan) {
 
 TEST(ChunkShape, IsAMultipleWhereThatIsNear) {
   const auto chunk = [](const Dims& shape, const Dims& block, int64_t most) {
-    return chunk_within({"a", {Kind::f64}, shape}, block, Dims::filled(shape.rank(), 1), most, 8);
+    return chunk_within({"a", {Kind::f64}, shape}, {block, false}, Dims::filled(shape.rank(), 1), most, 8);
   };
   EXPECT_EQ(chunk({70, 91, 110}, {70, 91, 110}, 1 << 20), (Dims{12, 91, 110}));
   EXPECT_EQ(chunk({140, 91, 110}, {70, 91, 110}, 1 << 20), (Dims{10, 91, 110})) << "70 has no such divisor";
@@ -71,8 +71,8 @@ class Blocks : public ::testing::Test {
     for (const Selection& selection : selections) claims.push_back({0, selection, nullptr, nullptr});
     const auto found = blocks_of_ranks(comm_, datasets, {true}, claims);
     EXPECT_TRUE(found.ok());
-    const Dims& block = found->at(0);
-    return block.rank() == 0 ? block : chunk_within(datasets[0], block, Dims::filled(shape.rank(), 1), most);
+    const RankBlocks& blocks = found->at(0);
+    return blocks.extents.rank() == 0 ? Dims() : chunk_within(datasets[0], blocks, Dims::filled(shape.rank(), 1), most);
   }
   static Selection box(const Dims& shape, const Dims& start, const Dims& count) {
     return Selection::of_box(shape, {start, count});
@@ -86,6 +86,23 @@ TEST_F(Blocks, GiveChunksWhereAllBeginAtMultiples) {
   EXPECT_EQ(chunk({box(shape, {0, 0}, {100, 300}), box(shape, {100, 0}, {100, 300})}, shape), (Dims{100, 300}));
   EXPECT_EQ(chunk({box(shape, {0, 0}, {128, 300}), box(shape, {128, 0}, {72, 300})}, shape), (Dims{128, 300}));
   EXPECT_EQ(chunk({box(shape, {0, 0}, {0, 300}), box(shape, {0, 0}, {200, 300})}, shape), (Dims{200, 300}));
+}
+
+TEST_F(Blocks, GiveSmallChunksWhereTheyAreUnevenInTheFirstDimension) {
+  const Dims shape{203, 300};
+  const std::vector<Selection> halves{box(shape, {0, 0}, {102, 300}), box(shape, {102, 0}, {101, 300})};
+  EXPECT_EQ(chunk(halves, shape), (Dims{102, 300}));
+  const std::vector<Selection> thirds{box(shape, {0, 0}, {67, 300}), box(shape, {67, 0}, {68, 300}),
+                                      box(shape, {135, 0}, {68, 300})};
+  EXPECT_EQ(chunk(thirds, shape).rank(), 0) << "ranks would share most chunks";
+  EXPECT_EQ(chunk(thirds, shape, 16 << 10), (Dims{4, 300}));
+  const Dims wide{203, 9000};
+  const std::vector<Selection> large{box(wide, {0, 0}, {67, 9000}), box(wide, {67, 0}, {68, 9000}),
+                                     box(wide, {135, 0}, {68, 9000})};
+  EXPECT_EQ(chunk(large, wide, 600 << 10), (Dims{4, 9000}));
+  EXPECT_EQ(chunk(large, wide), (Dims{4, 9000})) << "14 rows would do, but 4 divide the block";
+  const Dims other{300, 203};
+  EXPECT_EQ(chunk({box(other, {0, 0}, {300, 67}), box(other, {0, 67}, {300, 136})}, other, 100 << 10).rank(), 0);
 }
 
 TEST_F(Blocks, GiveNoneWhereTheyDoNot) {

@@ -58,8 +58,8 @@ class ChunkFiles final : public TileFiles {
   ChunkStore& store_;
 };
 
-// Cuts the datasets into chunks. Their elements are summed while they are in the processor's cache, unless that was done
-// before, or the published file has some of them.
+// Cuts the datasets into chunks. Their elements are summed while they are in the processor's cache, unless that was
+// done before, or the published file has some of them.
 void cut(std::span<const EncodingWay> ways, ChunkStore& store, NewContents& contents) {
   const std::vector<Dataset>& datasets = contents.catalogue.datasets;
   CommitSums& sums = contents.sums;
@@ -202,7 +202,8 @@ struct PutsToEncode {
   }
 };
 
-// Collective. Encodes and writes batch after batch to AHEAD. Returns the bytes that were held. Same status on all ranks.
+// Collective. Encodes and writes batch after batch to AHEAD. Returns the bytes that were held. Same status on all
+// ranks.
 Result<int64_t> encode_ahead(const PutsToEncode& puts, AheadFile& ahead) {
   Opened& file = puts.file;
   ChunkStore& store = puts.store;

@@ -45,14 +45,14 @@ const Dims* imitated(const Opened& file, const Dataset& dataset, const Limits& l
   return size >= std::min(min_kept_chunk, limits.chunk_bytes) && size <= limits.max_chunk ? &found->second : nullptr;
 }
 
-// The extents of chunks that CODEC takes: OLD, or those by which each rank has its own in a block of BLOCK, or others.
+// The extents of chunks that CODEC takes: OLD, or those by which each rank has its own in BLOCKS, or others.
 // Nothing if there are none.
 std::optional<Dims> chunk_for(const Codec& codec, const Dataset& dataset, const Limits& limits, const Dims* old,
-                              const Dims& block) {
+                              const RankBlocks& blocks) {
   if (old != nullptr && codec.takes(dataset.type, *old)) return *old;
   const int64_t most = limits.chunk_bytes;
-  if (block.rank() > 0) {
-    const Dims chunk = chunk_within(dataset, block, codec.unit_of(dataset, most), most, codec.multiple());
+  if (blocks.extents.rank() > 0) {
+    const Dims chunk = chunk_within(dataset, blocks, codec.unit_of(dataset, most), most, codec.multiple());
     if (chunk.rank() > 0 && codec.takes(dataset.type, chunk)) return chunk;
   }
   const Dims chunk = codec.chunk_of(dataset, most);
@@ -61,11 +61,12 @@ std::optional<Dims> chunk_for(const Codec& codec, const Dataset& dataset, const 
 
 // Fills in codec and chunk. No codec for a dataset that neither the one named nor deflate, which every reader has, can
 // encode.
-void complete(EncodingWay& way, const Dataset& dataset, const Limits& limits, const Dims* old, const Dims& block) {
+void complete(EncodingWay& way, const Dataset& dataset, const Limits& limits, const Dims* old,
+              const RankBlocks& blocks) {
   for (const std::string_view name : {std::string_view(way.settings.word("compression")), fallback_codec}) {
     const Codec& codec = *find_codec(name);
     if (!codec.describe().missing.empty()) continue;
-    const auto chunk = chunk_for(codec, dataset, limits, old, block);
+    const auto chunk = chunk_for(codec, dataset, limits, old, blocks);
     if (!chunk) continue;
     way.codec = &codec;
     way.chunk = *chunk;
@@ -105,7 +106,8 @@ Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& co
   std::string& reason = file.report.reason;
   if (!decided.empty()) reason += reason.empty() ? decided : "; " + decided;
   for (size_t d = 0; d < datasets.size(); ++d) cut[d] = cut[d] && ways[d].settings.word("compression") != "none";
-  PENSTOCK_ASSIGN(const std::vector<Dims> blocks, blocks_of_ranks(file.target.comm, datasets, cut, contents.claims));
+  PENSTOCK_ASSIGN(const std::vector<RankBlocks> blocks,
+                  blocks_of_ranks(file.target.comm, datasets, cut, contents.claims));
   for (size_t d = 0; d < datasets.size(); ++d) {
     if (!cut[d]) continue;
     const bool stays = !file.file || contents.kept[d] > 0;

@@ -97,8 +97,8 @@ void to_integer(const Precision& precision, const From* in, To* out, int64_t cou
   }
 }
 
-// The same as round_bits for a whole window of GIVEN, in vectors. False, and nothing of use in ROUNDED, if a value is not
-// finite or would become infinite.
+// The same as round_bits for a whole window of GIVEN, in vectors. False, and nothing of use in ROUNDED, if a value is
+// not finite or would become infinite.
 template <typename Float, typename Word>
 bool round_window(const Word* given, Word* rounded, int bits) {
   constexpr int digits = std::numeric_limits<Float>::digits - 1;

@@ -99,7 +99,8 @@ Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
 class Lz4 final : public Codec {
  public:
   const Descriptor& describe() const override { return descriptor_; }
-  // By default LZ4 looks for matches less often than LZ4 itself does, which is level 1. Above are the levels of LZ4 HC, which takes longer for fewer bytes.
+  // By default LZ4 looks for matches less often than LZ4 itself does, which is level 1. Above are the levels of LZ4 HC,
+  // which takes longer for fewer bytes.
   int max_level() const override { return LZ4HC_CLEVEL_MAX; }
 
   std::vector<Filter> filters(const CodecUse& use) const override {
