@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "core/base/background.hpp"
 #include "core/transport/move.hpp"
 #include "core/transport/open_parts.hpp"
 #include "core/transport/transport.hpp"
-#include "core/base/background.hpp"
 #include "core/transport/two_phase/buffers.hpp"
 #include "core/transport/two_phase/domain.hpp"
 #include "core/transport/two_phase/exchange.hpp"
