@@ -23,8 +23,8 @@ Array = np.ndarray[Any, Any]
 
 def field(shape: tuple[int, ...]) -> Array:
     at = np.indices(shape, sparse=True)
-    values: Array = sum(np.sin(x / (7.0 + 3 * i)) for i, x in enumerate(at)) * 3.7 + 11
-    return values
+    waves = [np.sin(x / (7.0 + 3 * i)) for i, x in enumerate(at)]
+    return np.asarray(sum(waves[1:], waves[0]) * 3.7 + 11)
 
 
 def cuts(extent: int, even: bool) -> list[int]:
@@ -120,7 +120,7 @@ def many() -> None:
             if name == "plain/small":
                 file[name] = a
             else:
-                file.lend(name, slab(a, **({"compression": "none"} if name == "plain/large" else {})))
+                file.lend(name, slab(a, compression="none") if name == "plain/large" else slab(a))
 
     check(write("many", SMALL, fill), values)
 
