@@ -90,18 +90,22 @@ int64_t largest_batch(const ChunkStore& store, std::span<const OwnChunk> own, st
   return largest;
 }
 
-std::vector<std::vector<Claim>> slices_of(const ChunkStore& store, std::span<const Claim> claims, int64_t count) {
-  std::vector<int64_t> before;  // bytes of chunks of earlier datasets
+std::vector<std::vector<Claim>> slices_of(const ChunkStore& store, std::span<const Claim> claims,
+                                          std::span<const int64_t> left, int64_t count) {
+  std::vector<int64_t> before;  // bytes that are left of earlier datasets
   int64_t all = 0;
-  for (const Tiled& one : store.tiled()) {
+  for (const int64_t bytes : left) {
     before.push_back(all);
-    if (one.tiles) all += one.tiles->count() * one.tiles->bytes();
+    all += bytes;
   }
   std::vector<std::vector<Claim>> slices(static_cast<size_t>(count));
   for (const Claim& claim : claims) {
     const Tiles& tiles = store.tiles(claim.dataset);
-    const int64_t at = before[static_cast<size_t>(claim.dataset)] + tiles.of(claim.selection).front() * tiles.bytes();
-    slices[static_cast<size_t>(static_cast<__int128>(at) * count / all)].push_back(claim);
+    const auto d = static_cast<size_t>(claim.dataset);
+    const double part = static_cast<double>(tiles.of(claim.selection).front()) / static_cast<double>(tiles.count());
+    const auto at = static_cast<double>(before[d]) + part * static_cast<double>(left[d]);
+    const auto slice = static_cast<int64_t>(at / static_cast<double>(all) * static_cast<double>(count));
+    slices[static_cast<size_t>(std::min(slice, count - 1))].push_back(claim);
   }
   return slices;
 }

@@ -11,7 +11,7 @@
 namespace penstock {
 
 inline constexpr int64_t bytes_of_rank = 1 << 20;  // with less to do, a rank is left out
-inline constexpr int64_t most_slices = 8;          // each is a movement
+inline constexpr int64_t most_slices = 8;          // each is a movement; more only if they need too much memory
 
 // Chunk NUMBER of its dataset, of which claim number CLAIM has all elements.
 struct OwnChunk {
@@ -40,7 +40,8 @@ std::vector<size_t> batches_of(const ChunkStore& store, std::span<const OwnChunk
 // The bytes that the chunks of any of these batches, which END so, have as they are.
 int64_t largest_batch(const ChunkStore& store, std::span<const OwnChunk> own, std::span<const Claim> claims,
                       std::span<const size_t> ends);
-// CLAIMS, each on one chunk, by COUNT slices of all chunks, which have about the same size.
-std::vector<std::vector<Claim>> slices_of(const ChunkStore& store, std::span<const Claim> claims, int64_t count);
+// CLAIMS, each on one chunk, by COUNT slices of about the same size, where all ranks have LEFT bytes of each dataset.
+std::vector<std::vector<Claim>> slices_of(const ChunkStore& store, std::span<const Claim> claims,
+                                          std::span<const int64_t> left, int64_t count);
 
 }  // namespace penstock

@@ -58,12 +58,27 @@ TEST_F(Batching, ABatchHasChunksUpToItsBytesButOneAtLeast) {
 TEST_F(Batching, SlicesDivideAllChunks) {
   std::vector<Claim> left;
   for (int64_t at = 0; at < 100; at += 10) left.push_back(claim(at + 2, at + 4));
-  const auto slices = slices_of(*store_, left, 3);
+  const std::vector<int64_t> bytes{160};
+  const auto slices = slices_of(*store_, left, bytes, 3);
   ASSERT_EQ(slices.size(), 3U);
   EXPECT_EQ(slices[0].size(), 4U);
   EXPECT_EQ(slices[1].size(), 3U);
   EXPECT_EQ(slices[2].size(), 3U);
   EXPECT_EQ(slices[2].front().selection.box().start[0], 72);
+}
+
+TEST(Slices, DivideWhatIsLeftNotWhatIsThere) {
+  NewContents contents;
+  contents.catalogue.datasets = {{"a", {Kind::f64}, Dims{900}}, {"b", {Kind::f64}, Dims{100}}};
+  ChunkStore store(contents, nullptr, nullptr, 1);
+  for (size_t d = 0; d < 2; ++d) store.cut(d, Tiles(contents.catalogue.datasets[d], Dims{10}, 0));
+  std::vector<Claim> left;
+  for (int64_t at = 0; at < 100; at += 10)
+    left.push_back({1, Selection::of_box(Dims{100}, Box{Dims{at}, Dims{5}}), nullptr, nullptr});
+  const std::vector<int64_t> bytes{0, 400};
+  const auto slices = slices_of(store, left, bytes, 5);
+  ASSERT_EQ(slices.size(), 5U);
+  for (const std::vector<Claim>& slice : slices) EXPECT_EQ(slice.size(), 2U);
 }
 
 }  // namespace

@@ -145,13 +145,13 @@ Status ChunkStore::hand_batch() {
 }
 
 Status ChunkStore::finish() {
-  if (!batch_.empty()) PENSTOCK_TRY(hand_batch());
-  const Status status = workers_.finish();
+  const Status handed = batch_.empty() ? Status() : hand_batch();
+  const Status status = workers_.finish();  // also after a failure: no worker uses the buffers afterwards
   for (Room& room : rooms_) {
     for (size_t i = 0; i < room.sums.size(); ++i) contents_.sums.sums[i] ^= room.sums[i];
     room.sums.clear();
   }
-  return status;
+  return handed.ok() ? status : handed;
 }
 
 Status ChunkStore::encode_waiting(int worker, const Waiting& waiting) {

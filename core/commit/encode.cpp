@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -204,21 +205,31 @@ struct PutsToEncode {
 
 // Collective. Encodes and writes batch after batch to AHEAD. Returns the bytes that were held. Same status on all
 // ranks.
-Result<int64_t> encode_ahead(const PutsToEncode& puts, AheadFile& ahead) {
+Result<int64_t> encode_ahead(const PutsToEncode& puts, AheadFile& ahead, bool& has_written) {
   Opened& file = puts.file;
   ChunkStore& store = puts.store;
   const Communicator& comm = file.target.comm;
   const int64_t most = batch_bytes(comm->size(), file.plan.settings.integer("memory_bytes"), store);
-  const std::vector<size_t> ends = batches_of(store, puts.own.chunks, puts.claims, most);
-  int64_t own_rounds = std::ssize(ends), left = 0;
-  for (const Claim& part : puts.own.left) left += part.selection.count() * bytes(store.dataset(part.dataset).type);
+  std::vector<size_t> ends;
+  std::vector<int64_t> left(store.tiled().size());  // bytes of each dataset
+  PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
+                       ends = batches_of(store, puts.own.chunks, puts.claims, most);
+                       for (const Claim& part : puts.own.left)
+                         left[static_cast<size_t>(part.dataset)] +=
+                             part.selection.count() * bytes(store.dataset(part.dataset).type);
+                       return {};
+                     })));
+  int64_t own_rounds = std::ssize(ends);
   PENSTOCK_TRY(comm->all_reduce_max(std::span(&own_rounds, 1)));
-  PENSTOCK_TRY(comm->all_reduce_sum(std::span(&left, 1)));
-  const int64_t share = left / comm->size();
-  const int64_t slices = left == 0 ? 0 : std::clamp<int64_t>(share / most, 1, most_slices);
+  PENSTOCK_TRY(comm->all_reduce_sum(left));
+  const int64_t share = std::reduce(left.begin(), left.end()) / comm->size();
+  const int64_t most_of_slice = std::max(most, file.plan.settings.integer("memory_bytes") / 4);
+  const int64_t slices = std::ranges::all_of(left, [](int64_t bytes) { return bytes == 0; })
+                             ? 0
+                             : std::max(std::clamp<int64_t>(share / most, 1, most_slices), share / most_of_slice);
   std::vector<std::vector<Claim>> parts;
   PENSTOCK_TRY(agree(comm, guarded([&]() -> Status {
-                       if (slices > 0) parts = slices_of(store, puts.own.left, slices);
+                       if (slices > 0) parts = slices_of(store, puts.own.left, left, slices);
                        return {};
                      })));
   Batches batches;
@@ -237,6 +248,7 @@ Result<int64_t> encode_ahead(const PutsToEncode& puts, AheadFile& ahead) {
   const IoMode mode(ahead.io, file.plan.settings.integer("queue_depth"));
   PENSTOCK_ASSIGN(const int64_t held,
                   write_ahead(comm, *file.target.storage, mode, store, batches, ahead, file.report.phases));
+  has_written = batches.bytes > 0;
   return held + peak;
 }
 
@@ -379,7 +391,7 @@ Result<Encoded> encode_datasets(Opened& file, NewContents& contents, const MakeA
   }
   int64_t held = own.bytes;
   if (encoded.ahead) {
-    PENSTOCK_ASSIGN(const int64_t bytes, encode_ahead(puts, *encoded.ahead));
+    PENSTOCK_ASSIGN(const int64_t bytes, encode_ahead(puts, *encoded.ahead, encoded.has_written));
     held += bytes;
   } else {
     PENSTOCK_TRY(agree(comm, guarded([&] { return puts.encode_own(0, puts.own.chunks.size()); })));

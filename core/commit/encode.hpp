@@ -19,6 +19,7 @@ struct Encoded {
   std::vector<Claim> claims;
   std::vector<AlignedMemory> bytes;
   std::optional<AheadFile> ahead;  // the file that was made, if chunks were written ahead
+  bool has_written = false;        // there, by this rank
 
   bool used() const { return !encodings.empty(); }
   bool has(int dataset) const { return used() && encodings[static_cast<size_t>(dataset)].used(); }

@@ -35,6 +35,7 @@ void report_movement(const Moving& moving, double waiting_from, Report& report) 
   const Mover& mover = *moving.mover;
   if (mover.done_at() > 0) report.background_seconds = std::min(mover.done_at(), waiting_from) - moving.started_at;
   report_moved(mover.moved(), report);
+  if (moving.encoded.has_written) report.writers = 1;
   for (size_t p = 0; p < report.phases.seconds.size(); ++p) report.phases.seconds[p] += moving.phases.seconds[p];
   report_hints(moving.hints_outcome, report);
 }
@@ -146,10 +147,9 @@ Status publish_moved(Opened& file, Moving& moving) {
     return status;
   }
   moving.finished = true;
-  if (!target.set && seconds > 0) {
+  if (!target.set && seconds > 0 && !moving.encoded.ahead) {  // else it is the rate of the rest and of the sync of all
     int64_t bytes = 0;
     for (const Part& part : moving.output.placed.parts) bytes += part.bytes;
-    if (const auto& ahead = moving.encoded.ahead) bytes -= ahead->end - ahead->begin;
     note_rate(target, bytes, seconds);
   }
   PENSTOCK_TRY(report_losses(target.comm, moving.contents.converted, file.report));

@@ -163,9 +163,10 @@ Result<std::optional<AheadFile>> OwnMethod::make_ahead(const Target& target, Mov
                           file.begin = std::min(file.begin, layout->blocks[d].base);
                       OurFiles files(target, plan_.settings, output);
                       file.io = files.wanted(layout->end);
-                      PENSTOCK_TRY(files.create(output.partial, layout->end, false, file.io));
+                      const Status created = files.create(output.partial, layout->end, false, file.io);
+                      if (!created.ok()) file.begin = 0;
                     }
-                    out.value(file.begin);  // 0: the files' true sizes may fit where these do not
+                    out.value(file.begin);  // 0: the file's true size may fit where this does not
                     out.value(file.io);
                     return {};
                   }));

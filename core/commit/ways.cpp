@@ -88,7 +88,8 @@ std::optional<Settings> settings_of(const Plan& plan, const NewContents& content
 }  // namespace
 
 bool is_encoded(const Plan& plan, const NewContents& contents, size_t d) {
-  return settings_of(plan, contents, d).has_value();
+  const auto settings = settings_of(plan, contents, d);
+  return settings && settings->word("compression") != "auto";  // which may decide for none
 }
 
 Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents) {

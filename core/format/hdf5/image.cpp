@@ -31,14 +31,16 @@ int64_t encoded_header_bytes(const Dataset& dataset, const Encoding& encoding) {
 // Beyond the process's file size limit the library's ftruncate would raise SIGXFSZ, which kills.
 Status check_size_limit(const Catalogue& catalogue, const LayoutOptions& options, const Attempt& attempt) {
   struct rlimit limit{};
-  int64_t sum = std::max(attempt.metadata_bytes, options.written.offset + options.written.length);
+  int64_t sum = attempt.metadata_bytes, encoded = 0;
   for (size_t i = 0; i < catalogue.datasets.size(); ++i) {
     const int64_t size = options.stored_bytes(catalogue, i);
     if (size > INT64_MAX / 2 - sum - 2 * attempt.block)
       return {Code::invalid,
               "up to dataset '" + catalogue.datasets[i].name + "' there are more bytes than 62 bits can address"};
-    sum += size + (size >= attempt.threshold ? attempt.block : 0);
+    (options.encoded(i) ? encoded : sum) += size + (size >= attempt.threshold ? attempt.block : 0);
   }
+  // What was written ahead is behind all that is not encoded.
+  sum = std::max(sum, options.written.offset) + std::max(encoded, options.written.length);
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       static_cast<uint64_t>(sum) > limit.rlim_cur)
     return {Code::no_space, "the file needs " + std::to_string(sum) + " bytes, this process may write files of " +
