@@ -26,9 +26,9 @@ struct Encoded {
 };
 
 // Collective. Encodes what is put into CONTENTS or supplied, and what is kept of FILE, each chunk on one rank. Adds the
-// suppliers' data to the checksums. Chunks whose elements one rank has are written ahead, if MAKE_AHEAD is given and
-// makes a file. The other encoded bytes stay in memory, since no chunk has a place before all of them have a size.
-// Until they are encoded, so do supplied elements. Same status on all ranks.
+// suppliers' data to the checksums. Chunks of what was put are written ahead, if MAKE_AHEAD is given and makes a file.
+// Other encoded bytes stay in memory, since no chunk has a place before all of them have a size. Until they are
+// encoded, so do supplied elements. Same status on all ranks.
 Result<Encoded> encode_datasets(Opened& file, NewContents& contents, const MakeAhead& make_ahead);
 
 }  // namespace penstock
