@@ -7,6 +7,7 @@
 
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/settings.hpp"
+#include "bindings/mpiio/shape.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
 #include "core/comm/mpi/native.hpp"
@@ -19,52 +20,12 @@ namespace {
 constexpr int64_t most_calls = 4096;        // kept at once
 constexpr int64_t most_distance = 16;       // between calls that ask
 constexpr int64_t worth_keeping = 4 << 20;  // larger calls move at once: their copy would cost more than it saves
-constexpr int64_t long_run = 1 << 20;       // ranks with such runs move them by themselves
-constexpr int64_t few_runs = 16;            // so do ranks with so few,
-constexpr int64_t few_bytes = 256 << 10;    // and no more bytes: to arrange an exchange would take longer
-constexpr int64_t short_span = 1 << 20;     // ranks whose bytes are no farther apart read them by themselves
-constexpr int enough_alone = 4;             // calls in a row, before the next ones are foreseen:
-constexpr int most_foreseen = 16;           // so many at most
-constexpr int most_penalty = 4096;
-constexpr int most_senders = 256;
-constexpr int while_scattered = 256;  // calls
 
 // Waits for late ranks as long as MPI does.
 Status max_over_ranks(const File& file, std::span<int64_t> words) {
   return check_mpi(
       MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MAX, file.native),
       "MPI_Allreduce");
-}
-
-// What the maxima over all ranks tell about an access.
-struct Shape {
-  int64_t bytes = 0;               // of the rank that has most
-  int64_t minus_run = -INT64_MAX;  // the mean run of the rank where it is shortest, negative
-  int64_t runs = 0;                // of the rank that has most
-  int64_t span = 0;                // from the first byte to the last, of the rank where it is longest
-  int64_t size = 0;                // of the file
-  int64_t failed = 0;
-  int64_t unforeseen = 0;  // calls since the ranks last asked were not what they had expected
-  void add(std::span<const Run> runs) {
-    const int64_t sum = bytes_of(runs);
-    bytes += sum;
-    this->runs += std::ssize(runs);
-    if (const Hull hull = hull_of(runs); hull.first < hull.last) span = std::max(span, hull.last - hull.first);
-    if (!runs.empty()) minus_run = std::max(minus_run, -(sum / std::ssize(runs)));
-  }
-  bool is_easy(Direction direction) const {
-    return -minus_run >= long_run || (runs <= few_runs && bytes <= few_bytes) ||
-           (direction == Direction::read && span <= short_span);
-  }
-};
-constexpr size_t shape_words = sizeof(Shape) / sizeof(int64_t);
-
-void append(std::vector<int64_t>& words, const Shape& shape) {
-  words.insert(words.end(),
-               {shape.bytes, shape.minus_run, shape.runs, shape.span, shape.size, shape.failed, shape.unforeseen});
-}
-Shape shape_of(std::span<const int64_t> words) {
-  return {words[0], words[1], words[2], words[3], words[4], words[5], words[6]};
 }
 
 // The file that is open, for transports, which open files by their names.
@@ -79,53 +40,6 @@ class HeldFiles final : public Files {
  private:
   File& file_;
 };
-
-bool is_alone(const File& file, Direction direction, const Shape& shape) {
-  return file.automatic ? shape.is_easy(direction) || file.comm->size() == 1 : file.plan.transport == "independent";
-}
-
-// Whether the ranks move this call without asking each other, after some that each moved by itself. Only where the
-// program has opened the file for reading, or asks by itself before each call.
-bool is_foreseen(File& file, Direction direction, const Shape& own) {
-  if (file.writable() && !file.is_asking) return false;
-  if (direction == Direction::write && file.background != nullptr) return false;  // all must know what waits
-  Foresight& foresight = file.foresight[static_cast<size_t>(direction)];
-  if (foresight.left == 0) return false;
-  --foresight.left;
-  foresight.missed |= !is_alone(file, direction, own);
-  return true;
-}
-
-// The ranks have asked each other, and SHAPE is the answer.
-void learn(File& file, Direction direction, const Shape& shape) {
-  Foresight& foresight = file.foresight[static_cast<size_t>(direction)];
-  foresight.missed = false;
-  if (shape.unforeseen != 0) {
-    foresight.penalty = std::min(2 * foresight.penalty, most_penalty);
-    foresight.streak = -foresight.penalty;
-  } else {
-    foresight.streak = is_alone(file, direction, shape) ? foresight.streak + 1 : std::min(foresight.streak, 0);
-  }
-  if (foresight.scattered > 0) --foresight.scattered;
-  const int size = file.comm->size();
-  foresight.small = file.gathers && file.automatic && file.background == nullptr && size > 1 && size <= most_senders &&
-                    foresight.scattered == 0 &&
-                    shape.bytes + shape.runs * static_cast<int64_t>(sizeof(Place)) <= most_gathered / size / 2;
-  const int beyond = foresight.streak - enough_alone;
-  foresight.left = beyond < 0 ? 0 : std::min(1 << std::min(beyond, 10), most_foreseen);
-}
-
-// What the last call that one rank wrote for all has come to; the same on all ranks.
-Status answer_of(File& file) {
-  PENSTOCK_TRY(settle(file));
-  const std::optional<Answer> answer = std::exchange(file.gathering.answer, {});
-  if (!answer) return {};
-  const Shape shape = shape_of(answer->words);
-  if (answer->scattered) file.foresight[static_cast<size_t>(Direction::write)].scattered = while_scattered;
-  learn(file, Direction::write, shape);
-  if (!answer->status.ok() || shape.failed == 0) return answer->status;
-  return agree(file.comm, std::exchange(file.kept.failed, {}));
-}
 
 // Moves RUNS of all ranks, which end before byte END. Writing, the status is the same on all. EXCLUSIVE: it is
 // Code::overlap if two ranks write the same byte.
