@@ -11,12 +11,10 @@ from penstock.base import launch
 PROGRAM = Path(__file__).parent / "ranks_written_ahead.py"
 
 
-@pytest.mark.parametrize("codec", ["lz4", "zstd", "deflate"])
+# The codec makes no difference to where chunks go: the others have one rank count each.
+@pytest.mark.parametrize(("ranks", "codec"), [(1, "zstd"), (3, "deflate"), (3, "lz4"), (4, "lz4")])
 @pytest.mark.parametrize("case", ["own", "shared", "one_chunk", "many", "rounded", "changed"])
-@pytest.mark.parametrize("ranks", [1, 3, 4])
 def test_every_value_is_in_its_place(tmp_path: Path, ranks: int, case: str, codec: str) -> None:
-    if codec == "deflate" and ranks != 3:
-        pytest.skip("one rank count is enough for the third codec")
     command = ["mpiexec.openmpi", "-n", str(ranks), sys.executable, "-m", "mpi4py", str(PROGRAM), str(tmp_path)]
     done = subprocess.run(
         [*command, case, codec], env=launch.environment(), capture_output=True, text=True, timeout=300, check=False
