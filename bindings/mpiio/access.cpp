@@ -154,7 +154,7 @@ int completed(int64_t bytes, MPI_Request* request) {
   return MPI_Grequest_complete(*request);
 }
 
-// Without other ranks, also where the call is collective: it must not wait for them.
+// By this rank alone, also where the call is collective: it must not wait for others in this call.
 template <typename Pass>
 int beginning(MPI_File handle, const Access& access, MPI_Request* request, Pass pass) {
   return take_over(handle, access, pass, [&](File&, int64_t bytes, int failed) {

@@ -126,6 +126,8 @@ void forget(MPI_File handle);
 // In the order in which they were opened.
 std::vector<std::shared_ptr<File>> open_files();
 
+// Local. Whether all ranks of FILE are in COMM.
+bool has_ranks_of(MPI_Comm comm, const File& file);
 // Local. What is open by other handles of the same file, on this rank.
 std::vector<std::shared_ptr<File>> others(const File& file);
 // Local. A path that leads to the open file: its own, or another if it was renamed or removed.
@@ -135,7 +137,7 @@ Result<StorageFile*> storage_file(File& file);
 // Local. The file's size now.
 Result<int64_t> size_of(File& file);
 
-// --- local ---
+// --- local; they may wait for the others in collective calls before ---
 // At once. It outlasts what is kept by now, on any rank and by any handle.
 Status write_alone(File& file, std::span<const Run> runs);
 // With what this rank keeps. The number of bytes read: fewer than those of RUNS if the file ends before.

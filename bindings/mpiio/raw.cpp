@@ -7,12 +7,11 @@
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"
 #include "bindings/mpiio/settings.hpp"
+#include "bindings/mpiio/shape.hpp"
 #include "core/base/guarded.hpp"
 
 namespace penstock::mpiio {
 namespace {
-
-constexpr int64_t long_run = 1 << 20;  // written at once: their copy would cost more than it saves
 
 thread_local bool raw = false;
 

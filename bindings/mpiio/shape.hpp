@@ -10,7 +10,7 @@
 
 namespace penstock::mpiio {
 
-constexpr int64_t long_run = 1 << 20;  // ranks with such runs move them by themselves
+constexpr int64_t long_run = 1 << 20;  // each rank moves such runs by itself, at once
 
 // What the maxima over all ranks tell about an access.
 struct Shape {

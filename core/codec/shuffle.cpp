@@ -17,8 +17,15 @@ namespace {
 
 using Bytes16 = unsigned char __attribute__((vector_size(16)));
 
+// Compilers without the function, such as GCC 11, shuffle number by number.
+#if __has_builtin(__builtin_shufflevector)
+#define INTERLEAVED(...) __builtin_shufflevector(__VA_ARGS__)
+#else
+#define INTERLEAVED(a, ...) (a)
+#endif
 template <size_t size>
-constexpr bool fits_vectors = size == 2 || size == 4 || size == 8 || size == 16;
+constexpr bool fits_vectors =
+    __has_builtin(__builtin_shufflevector) && (size == 2 || size == 4 || size == 8 || size == 16);
 
 // 16 elements of SIZE bytes in SIZE vectors. To interleave the first half of them with the second rotates the bits of
 // each byte's number by one; after four times its upper bits are those of the byte in its element.
@@ -30,8 +37,8 @@ inline void shuffle_vectors(Bytes16 (&vectors)[size]) {
 #pragma GCC unroll 8
     for (size_t i = 0; i < size / 2; ++i) {
       const Bytes16 a = vectors[i], b = vectors[i + size / 2];
-      next[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      next[2 * i + 1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      next[2 * i] = INTERLEAVED(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      next[2 * i + 1] = INTERLEAVED(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     }
 #pragma GCC unroll 16
     for (size_t i = 0; i < size; ++i) vectors[i] = next[i];

@@ -9,37 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check.h"
+
 enum { piece = 3000 };
 
-static int rank, ranks, failures;
 static const char *path;
-
-#define CHECK(good, ...)                          \
-  do {                                            \
-    if (good) break;                              \
-    printf("rank %d, line %d: ", rank, __LINE__); \
-    printf(__VA_ARGS__);                          \
-    printf("\n");                                 \
-    ++failures;                                   \
-  } while (0)
-#define OK(call)                                                    \
-  do {                                                              \
-    const int error_ = (call);                                      \
-    CHECK(error_ == MPI_SUCCESS, "%s: %s", #call, text_of(error_)); \
-  } while (0)
-
-static const char *text_of(int error) {
-  static char text[MPI_MAX_ERROR_STRING];
-  int length;
-  MPI_Error_string(error, text, &length);
-  return text;
-}
-
-static int class_of(int error) {
-  int found = MPI_SUCCESS;
-  MPI_Error_class(error, &found);
-  return found;
-}
 
 static MPI_File opened(MPI_Comm comm) {
   MPI_File file;

@@ -7,19 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 enum { side = 64, datasets = 120, most = 1 << 20 };
 enum form { rows, blocks, columns, one_rank, gaps, large, forms };
-
-static int rank, ranks, failures;
-
-#define CHECK(good, ...)                          \
-  do {                                            \
-    if (good) break;                              \
-    printf("rank %d, line %d: ", rank, __LINE__); \
-    printf(__VA_ARGS__);                          \
-    printf("\n");                                 \
-    ++failures;                                   \
-  } while (0)
 
 static unsigned char value(int dataset, long at) { return (unsigned char)(dataset * 31 + at * 7 + at / 251 + 1); }
 

@@ -83,8 +83,7 @@ def test_other_filters_are_read_by_others_and_as_small(
             np.testing.assert_array_equal(file[name][...], values)
             theirs.create_dataset(name, data=values, chunks=file[name].chunks, **THEIRS[codec](level))
             assert file[name]._filters == theirs[name]._filters
-            share = file[name].id.get_storage_size() / theirs[name].id.get_storage_size()
-            assert share < (1.06 if codec == "lz4" and level == 1 else 1.02)  # ours looks for matches less often
+            assert file[name].id.get_storage_size() < 1.02 * theirs[name].id.get_storage_size()
     for one in (path, other):  # our own decoder; it knows no plug-in
         with library.open(one) as mine:
             np.testing.assert_array_equal(mine["fields/rho"][3:50, ::7, 5:], FIELD[3:50, ::7, 5:])
