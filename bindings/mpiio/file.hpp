@@ -62,6 +62,8 @@ struct Foresight {
   int scattered = 0;    // coming calls in which it had better not
 };
 
+class Advice;
+
 struct File {
   MPI_File handle = MPI_FILE_NULL;
   std::string path;
@@ -94,6 +96,7 @@ struct File {
   Alone alone;
   Plan plan;                               // with a transport
   bool automatic = true;                   // nobody named it
+  std::shared_ptr<const Advice> advice;    // for such a plan; null: none
   std::shared_ptr<Background> background;  // plan servers
   Kept kept;
   Pace pace;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bindings/mpiio/advice.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/settings.hpp"
 #include "bindings/mpiio/shape.hpp"
@@ -58,13 +59,14 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
             [&] { return direction == Direction::read ? read_alone(file, layer).status() : write_alone(file, layer); });
     return direction == Direction::read ? status : agree(file.comm, status);
   }
+  const Plan& plan = plan_for(file, direction, shape);
   PhaseTimes phases;
   HintsOutcome outcome;
   Job job;
   job.direction = direction;
   job.comm = file.comm;
   job.files = std::make_shared<HeldFiles>(file);
-  job.block = file.plan.settings.integer("block");
+  job.block = plan.settings.integer("block");
   job.keep = direction == Direction::write;
   job.bridge = file.is_sole ? job.block : 1;
   job.exclusive = exclusive;
@@ -72,14 +74,14 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
   job.sync = false;
   job.phases = &phases;
   job.hints_outcome = &outcome;
-  job.hints = file.plan.hints;
-  if (const std::string& io = file.plan.settings.word("io"); io.empty() || io == "auto") job.io = Io::buffered;
+  job.hints = plan.hints;
+  if (const std::string& io = plan.settings.word("io"); io.empty() || io == "auto") job.io = Io::buffered;
   job.parts = {{file.path, end, 0}};
   for (const std::vector<Run>& layer : layers) {
     std::vector<Piece> pieces = pieces_of(layer);
     std::ranges::move(pieces, std::back_inserter(job.pieces));
   }
-  auto transfer = find_transport(file.plan.transport)->begin(job, file.plan.settings);
+  auto transfer = find_transport(plan.transport)->begin(job, plan.settings);
   Status status = agree(file.comm, transfer.status());
   if (status.ok()) status = agree(file.comm, (*transfer)->finish());
   const std::lock_guard lock(file.statistics->mutex);
@@ -167,7 +169,7 @@ Status wait_for_older(File& file, std::span<const Hull> hulls, int64_t& size) {
 
 // Whether few ranks of a node write what is moved, and not each its own.
 bool is_exchanged(const File& file, const Shape& shape) {
-  return file.plan.transport == "two_phase" && !is_alone(file, Direction::write, shape);
+  return plan_for(file, Direction::write, shape).transport == "two_phase" && !is_alone(file, Direction::write, shape);
 }
 
 void note_handed_over(File& file, std::span<const Hull> hulls) {
@@ -237,7 +239,7 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
 
 std::string plan_text(const File& file, const Shape& shape) {
   if (file.automatic && is_alone(file, Direction::write, shape)) return "independent";
-  std::string text = file.plan.text(vocabulary());
+  std::string text = plan_for(file, Direction::write, shape).text(vocabulary());
   text = text.substr(text.find('/') + 1);
   for (const std::string_view known :
        {"durability=none,", ":durability=none", ",durability=none"})  // it is always that
@@ -250,7 +252,8 @@ void note_movement(File& file, const Shape& shape, std::string_view why, double 
   Statistics& statistics = *file.statistics;
   const std::lock_guard lock(statistics.mutex);
   statistics.plan = plan.empty() ? plan_text(file, shape) : std::move(plan);
-  statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
+  statistics.reason = file.advice == nullptr ? "" : file.advice->reason(Direction::write, shape);
+  if (statistics.reason.empty()) statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
   if (file.background != nullptr) statistics.reason += ", in the background";
   ++statistics.moves[std::string(why)];
   statistics.moving_seconds += now() - start;
@@ -282,6 +285,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
     words.insert(words.end(), {call.hull.first == INT64_MAX ? INT64_MIN : -call.hull.first, call.hull.last});
     shape.add(call.runs);
   }
+  shape.calls = std::ssize(kept.calls);
   const auto size = size_of(file);  // at least as far as this rank has written by now
   shape.size = size.ok() ? *size : 0;
   take_failure(file, kept);
@@ -426,7 +430,7 @@ Status write_together(File& file, std::vector<Run> runs) {
   const int64_t mean = runs.empty() ? 0 : data / std::ssize(runs);
   // Short runs are worth some memory, since the ranks ask again soon: without an exchange each is a call of its own.
   const bool has_room = used + bytes <= (mean < short_run ? 4 : 1) * limit;
-  const bool by_itself = file.automatic && mean >= long_run && file.background == nullptr;
+  const bool by_itself = file.automatic && file.advice == nullptr && mean >= long_run && file.background == nullptr;
   if (!by_itself && has_room && capture(runs, file.kept.arena)) {
     keep(file, std::move(runs));
     return {};

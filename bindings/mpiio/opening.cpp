@@ -2,12 +2,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
 
 #include <penstock/mpi.hpp>
+#include "bindings/mpiio/advice.hpp"
 #include "bindings/mpiio/errors.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"
@@ -100,6 +102,7 @@ struct Opening {
   std::string left;  // why it is left to MPI; "" if it need not be
   std::map<std::string, std::string> hints;
   int64_t background_bytes = 0;  // asked for
+  std::vector<std::byte> known;  // of wisdom, on rank 0
 };
 
 // Local.
@@ -118,6 +121,10 @@ Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   file.inode = info_now.st_ino;
   if (file.comm->node_size() < file.comm->size() && is_nfs(file.path))
     opening.left = "NFS shows ranks of several nodes the same file only by locks, which MPI takes";
+  const bool hinted =
+      std::ranges::any_of(opening.hints, [](const auto& hint) { return hint.second.starts_with("used:"); });
+  if (file.automatic && opening.background_bytes == 0 && !hinted && file.comm->rank() == 0 && file.comm->size() > 1)
+    opening.known = Advice::known(file);
   return storage_file(file).status();
 }
 
@@ -140,8 +147,8 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
                                         settings.keep_back, settings.memory, opening.background_bytes, is_raw());
   const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
   const Status lost = lost_in_background();
-  int64_t words[6] = {!opening.left.empty(), inode, -inode, plan, -plan, !lost.ok()};
-  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 6, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  int64_t words[7] = {!opening.left.empty(), inode, -inode, plan, -plan, !lost.ok(), std::ssize(opening.known)};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 7, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
   if (words[5] != 0) {
     refused = agree(file->comm, lost);
     return {};
@@ -156,6 +163,8 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
     opening.background_bytes = 0;
     file->keeps_alone = false;
     for (auto& [hint, what] : opening.hints) what = "not used: the ranks have different hints or settings";
+  } else if (words[6] > 0) {
+    PENSTOCK_ASSIGN(file->advice, Advice::tell(*file, std::move(opening.known)));
   }
   Statistics& statistics = *file->statistics;
   {

@@ -15,6 +15,7 @@
 #include "bindings/mpiio/statistics.hpp"
 #include "core/comm/library.hpp"
 #include "core/comm/mpi/native.hpp"
+#include "core/session/bind.hpp"
 
 namespace penstock::mpiio {
 namespace {
@@ -196,6 +197,8 @@ Json joined(const std::vector<std::string>& texts) {
     list.push_back(file);
   }
   const RunSettings& settings = run_settings();
+  std::vector<std::string> warnings = settings.warnings;
+  std::ranges::copy(known_wisdom({}, true, "raw").warnings, std::back_inserter(warnings));
   return {{"penstock", PENSTOCK_VERSION},
           {"mpi", message_library()},
           {"ranks", texts.size()},
@@ -208,7 +211,7 @@ Json joined(const std::vector<std::string>& texts) {
           {"memory_bytes", settings.memory},
           {"files", list},
           {"passed", Json::object()},
-          {"warnings", settings.warnings}};
+          {"warnings", warnings}};
 }
 
 }  // namespace

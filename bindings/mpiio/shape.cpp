@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "bindings/mpiio/advice.hpp"
+
 namespace penstock::mpiio {
 namespace {
 
@@ -22,6 +24,10 @@ bool is_easy(const Shape& shape, Direction direction) {
          (direction == Direction::read && shape.span <= short_span);
 }
 
+const Plan* advised(const File& file, Direction direction, const Shape& shape) {
+  return file.advice == nullptr ? nullptr : file.advice->plan(direction, shape);
+}
+
 }  // namespace
 
 void Shape::add(std::span<const Run> runs) {
@@ -33,15 +39,22 @@ void Shape::add(std::span<const Run> runs) {
 }
 
 void append(std::vector<int64_t>& words, const Shape& shape) {
-  words.insert(words.end(),
-               {shape.bytes, shape.minus_run, shape.runs, shape.span, shape.size, shape.failed, shape.unforeseen});
+  words.insert(words.end(), {shape.bytes, shape.minus_run, shape.runs, shape.span, shape.size, shape.failed,
+                             shape.unforeseen, shape.calls});
 }
 Shape shape_of(std::span<const int64_t> words) {
-  return {words[0], words[1], words[2], words[3], words[4], words[5], words[6]};
+  return {words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]};
+}
+
+const Plan& plan_for(const File& file, Direction direction, const Shape& shape) {
+  const Plan* wiser = advised(file, direction, shape);
+  return wiser != nullptr ? *wiser : file.plan;
 }
 
 bool is_alone(const File& file, Direction direction, const Shape& shape) {
-  return file.automatic ? is_easy(shape, direction) || file.comm->size() == 1 : file.plan.transport == "independent";
+  if (!file.automatic || advised(file, direction, shape) != nullptr)
+    return plan_for(file, direction, shape).transport == "independent";
+  return is_easy(shape, direction) || file.comm->size() == 1;
 }
 
 bool is_foreseen(File& file, Direction direction, const Shape& own) {
@@ -66,7 +79,7 @@ void learn(File& file, Direction direction, const Shape& shape) {
   if (foresight.scattered > 0) --foresight.scattered;
   const int size = file.comm->size();
   foresight.small = file.gathers && file.automatic && file.background == nullptr && size > 1 && size <= most_senders &&
-                    foresight.scattered == 0 &&
+                    foresight.scattered == 0 && advised(file, direction, shape) == nullptr &&
                     shape.bytes + shape.runs * static_cast<int64_t>(sizeof(Place)) <= most_gathered / size / 2;
   const int beyond = foresight.streak - enough_alone;
   foresight.left = beyond < 0 ? 0 : std::min(1 << std::min(beyond, 10), most_foreseen);

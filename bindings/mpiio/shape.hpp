@@ -21,11 +21,15 @@ struct Shape {
   int64_t size = 0;                // of the file
   int64_t failed = 0;
   int64_t unforeseen = 0;  // calls since the ranks last asked were not what they had expected
+  int64_t calls = 1;       // that move together; the same on all ranks
   void add(std::span<const Run> runs);
 };
 constexpr size_t shape_words = sizeof(Shape) / sizeof(int64_t);
 void append(std::vector<int64_t>& words, const Shape& shape);
 Shape shape_of(std::span<const int64_t> words);
+
+// The plan of such an access, with its transport.
+const Plan& plan_for(const File& file, Direction direction, const Shape& shape);
 
 // Whether each rank had better move its own.
 bool is_alone(const File& file, Direction direction, const Shape& shape);

@@ -75,8 +75,8 @@ def variables(library: launch.Mpi, tmp_path: Path) -> list[str]:
     return [*launch.mpiexec(library, 4), "./variables"]
 
 
-def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return run_penstock("run", *words, cwd=folder, bin_folder=BUILD / "bin", environment=launch.environment())
+def ran(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return run_penstock("run", *words, cwd=folder, bin_folder=BUILD / "bin", environment=launch.environment() | more)
 
 
 def reported(folder: Path) -> Report:
@@ -118,6 +118,25 @@ def test_a_plan_is_used(variables: list[str], tmp_path: Path) -> None:
     report = reported(tmp_path)
     assert report.memory_bytes == 16 << 20
     assert {one.plan for one in report.files if one.written} == {"two_phase:writers=1"}
+
+
+@pytest.mark.parametrize("plan", ["two_phase:writers=1", "independent", "mpiio"])
+def test_wisdom_chooses_where_nobody_named_a_plan(variables: list[str], tmp_path: Path, plan: str) -> None:
+    words = ["--report", "json", "-o", "r.json", "--", *variables, "file.bin"]
+    assert ran(tmp_path, *words).returncode == 0
+    first = reported(tmp_path)
+    where = ["findmnt", "-no", "FSTYPE", "-T", str(tmp_path)]
+    found = subprocess.check_output(where, text=True)
+    problem = {"operation": "write", "format": "raw", "placement": "single", "durable": False, "in_memory": False,
+               "ranks": 4, "ranks_per_node": 4, "bytes_per_rank": 50 * 8192, "blocks_per_rank": 50, "run_bytes": 8192,
+               "filesystem": found.strip(), "mpi": first.mpi}  # fmt: skip
+    entry = {"problem": problem, "plan": plan, "ratio": 0.5, "measured": "2026-11-20"}
+    (tmp_path / "wisdom.json").write_text(json.dumps({"schema": "penstock.wisdom/1", "entries": [entry]}))
+    done = ran(tmp_path, *words, PENSTOCK_WISDOM=str(tmp_path / "wisdom.json"))
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n" * 4), done.stderr
+    (file,) = [one for one in reported(tmp_path).files if one.written]
+    chosen = (plan, "wisdom of 2026-11-20: 0.50 of the default's time")
+    assert (file.plan, file.reason) == (("two_phase", "chosen by the length of runs") if plan == "mpiio" else chosen)
 
 
 def test_a_file_is_the_same_where_it_was_written_in_the_background(variables: list[str], tmp_path: Path) -> None:
