@@ -129,6 +129,8 @@ void forget(MPI_File handle);
 // In the order in which they were opened.
 std::vector<std::shared_ptr<File>> open_files();
 
+// Local. Whether several threads may call MPI at once.
+bool threads_call();
 // Local. Whether all ranks of FILE are in COMM.
 bool has_ranks_of(MPI_Comm comm, const File& file);
 // Local. What is open by other handles of the same file, on this rank.

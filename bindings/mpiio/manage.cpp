@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bindings/mpiio/communicators.hpp"
 #include "bindings/mpiio/errors.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"
@@ -59,13 +60,6 @@ int moved_first(MPI_File handle, const char* call, Pass pass) {
 Result<int64_t> file_size(File& file) {
   PENSTOCK_ASSIGN(const int64_t size, size_of(file));
   return std::max(size, kept_end(file));
-}
-
-// Whether several threads may call MPI at once.
-bool threads_call() {
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
 }
 
 // Whether the file begins as one of classic netCDF.
@@ -128,6 +122,7 @@ int Finalize() {
       return Status();
     });
     end_ledger();
+    free_communicators();
   }
   const int error = original->Finalize();
   return error == MPI_SUCCESS ? class_of(lost.code()) : error;

@@ -10,6 +10,7 @@
 
 #include <penstock/mpi.hpp>
 #include "bindings/mpiio/advice.hpp"
+#include "bindings/mpiio/communicators.hpp"
 #include "bindings/mpiio/errors.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"
@@ -21,6 +22,12 @@
 #include "core/storage/target.hpp"
 
 namespace penstock::mpiio {
+
+bool threads_call() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
 
 bool has_ranks_of(MPI_Comm comm, const File& file) {
   int inter = 1;
@@ -136,7 +143,7 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   file->path = path_of(name);
   file->amode = amode;
   file->statistics = statistics_of(file->path);
-  PENSTOCK_ASSIGN(file->comm, mpi_communicator(comm, file->path));
+  PENSTOCK_ASSIGN(file->comm, communicator_for(comm, file->path));
   file->native = native(*file->comm);
   Opening opening;
   const Status looked = guarded([&] { return look_at(*file, name, info, opening); });
@@ -147,8 +154,10 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
                                         settings.keep_back, settings.memory, opening.background_bytes, is_raw());
   const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
   const Status lost = lost_in_background();
-  int64_t words[7] = {!opening.left.empty(), inode, -inode, plan, -plan, !lost.ok(), std::ssize(opening.known)};
-  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 7, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  const bool alone = !threads_call() && settings.waits;
+  int64_t words[8] = {!opening.left.empty(), inode, -inode, plan, -plan, !lost.ok(), std::ssize(opening.known), !alone};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 8, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  if (words[7] == 0) share_communicator(file);
   if (words[5] != 0) {
     refused = agree(file->comm, lost);
     return {};
