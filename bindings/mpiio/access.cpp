@@ -12,7 +12,7 @@
 namespace penstock::mpiio {
 namespace {
 
-enum class Where { at, pointer };
+enum class Where { at, pointer, shared };
 
 struct Access {
   const char* call;
@@ -48,6 +48,11 @@ Status perform(File& file, const Access& access, int64_t& bytes) {
     if (access.where == Where::pointer) {
       at = file.position;
       file.position += buffer.bytes() / file.view.etype_bytes();
+    }
+    if (status.ok() && access.where == Where::shared) {
+      const auto before = file.pointer->advance(buffer.bytes() / file.view.etype_bytes());
+      status = before.status();
+      if (before.ok()) at = *before;
     }
     if (status.ok())
       status = guarded([&]() -> Status {
@@ -172,7 +177,7 @@ int split_end(MPI_File handle, MPI_Status* status, Pass pass) {
   return MPI_SUCCESS;
 }
 
-// Shared file pointers are MPI's. Where all call, what is kept moves before.
+// Shared file pointers are MPI's, where it has the view. Where all call, what is kept moves before.
 template <typename Pass>
 int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   if (Inside::already()) return pass();
@@ -184,16 +189,16 @@ int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   if (together) file->caller = std::this_thread::get_id();
   Status status = together ? move_kept(*file, call) : settle(*file);
   if (const Status waited = wait_for_background(*file, {0, INT64_MAX}); status.ok()) status = waited;
-  if (status.ok() && !file->view_in_mpi) {
-    if (together)
-      status = give_view(*file);
-    else
-      status = {Code::unsupported, fmt::format("a shared file pointer after more than {} views of one opening: use "
-                                               "--plan none, or a collective call on the pointer before",
-                                               most_given_views)};
-  }
+  if (status.ok() && file->pointer) status = give_view(*file);
   if (!status.ok()) return raise(*file, call, status);
   return pass();
+}
+
+// OURS where MPI has not the view.
+template <typename Ours, typename Pass>
+int shared_alone(MPI_File handle, const char* call, Ours ours, Pass pass) {
+  const auto file = Inside::already() ? nullptr : find(handle);
+  return file != nullptr && file->pointer ? ours() : shared(handle, call, false, pass);
 }
 
 constexpr auto writing = Direction::write;
@@ -255,15 +260,17 @@ void* plain(const void* memory) { return const_cast<void*>(memory); }  // NOLINT
     return split_end(file, status, [&] { return original->name(file, memory, status); }); \
   }
 #define SHARED(name, ...) SHARED_OF(name, int, __VA_ARGS__) LARGE_TOO(SHARED_OF(name##_c, MPI_Count, __VA_ARGS__))
-#define SHARED_OF(name, number, together, constant)                                                                 \
-  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, MPI_Status* status) {             \
-    return shared(file, "MPI_" #name, together, [&] { return original->name(file, memory, count, type, status); }); \
+#define SHARED_OF(name, number, constant)                                                                       \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, MPI_Status* status) {         \
+    return shared(file, "MPI_" #name, true, [&] { return original->name(file, memory, count, type, status); }); \
   }
-#define BEGIN_SHARED(name, ...) \
-  BEGIN_SHARED_OF(name, int, __VA_ARGS__) LARGE_TOO(BEGIN_SHARED_OF(name##_c, MPI_Count, __VA_ARGS__))
-#define BEGIN_SHARED_OF(name, number, constant)                                                                   \
-  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, MPI_Request* request) {         \
-    return shared(file, "MPI_" #name, false, [&] { return original->name(file, memory, count, type, request); }); \
+#define SHARED_ALONE(name, ...) \
+  SHARED_ALONE_OF(name, int, __VA_ARGS__) LARGE_TOO(SHARED_ALONE_OF(name##_c, MPI_Count, __VA_ARGS__))
+#define SHARED_ALONE_OF(name, number, way, direction, result, constant)                                \
+  int name(MPI_File file, constant void* memory, number count, MPI_Datatype type, result* done) {      \
+    const auto pass = [&] { return original->name(file, memory, count, type, done); };                 \
+    const Access access{"MPI_" #name, direction, false, Where::shared, 0, plain(memory), count, type}; \
+    return shared_alone(file, access.call, [&] { return way(file, access, done, pass); }, pass);       \
   }
 #define SPLIT_SHARED(name, ...) \
   SPLIT_SHARED_OF(name, int, __VA_ARGS__) LARGE_TOO(SPLIT_SHARED_OF(name##_c, MPI_Count, __VA_ARGS__))
@@ -289,12 +296,12 @@ BEGIN_POINTER(File_iread, reading, NOT_CONST)
 BEGIN_POINTER(File_iread_all, reading, NOT_CONST)
 BEGIN_POINTER(File_iwrite, writing, const)
 BEGIN_POINTER(File_iwrite_all, writing, const)
-SHARED(File_read_shared, false, NOT_CONST)
-SHARED(File_write_shared, false, const)
-BEGIN_SHARED(File_iread_shared, NOT_CONST)
-BEGIN_SHARED(File_iwrite_shared, const)
-SHARED(File_read_ordered, true, NOT_CONST)
-SHARED(File_write_ordered, true, const)
+SHARED_ALONE(File_read_shared, blocking, reading, MPI_Status, NOT_CONST)
+SHARED_ALONE(File_write_shared, blocking, writing, MPI_Status, const)
+SHARED_ALONE(File_iread_shared, beginning, reading, MPI_Request, NOT_CONST)
+SHARED_ALONE(File_iwrite_shared, beginning, writing, MPI_Request, const)
+SHARED(File_read_ordered, NOT_CONST)
+SHARED(File_write_ordered, const)
 SPLIT_AT(File_read_at_all_begin, reading, NOT_CONST)
 SPLIT_END(File_read_at_all_end, NOT_CONST)
 SPLIT_AT(File_write_at_all_begin, writing, const)

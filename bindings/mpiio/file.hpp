@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "bindings/mpiio/arena.hpp"
 #include "bindings/mpiio/background.hpp"
 #include "bindings/mpiio/gather.hpp"
+#include "bindings/mpiio/pointer.hpp"
 #include "bindings/mpiio/runs.hpp"
 #include "bindings/mpiio/statistics.hpp"
 #include "core/base/file_descriptor.hpp"
@@ -78,8 +80,9 @@ struct File {
   View view;
   int64_t position = 0;  // of the individual file pointer, in etypes
   std::string datarep = "native";
-  bool view_in_mpi = true;  // MPI has this view, too
-  int views = 0;            // set so far
+  int views = 0;                         // set so far
+  std::string token;                     // of this opening; the same on all ranks
+  std::optional<SharedPointer> pointer;  // of this view, if MPI does not know the view
   bool atomic = false;
 
   bool is_sole = false;  // all ranks of the program have opened it, once: nobody else writes to it at the same time
@@ -117,10 +120,6 @@ struct File {
     return nullptr;
   }
 };
-
-// Views of one opening that MPI is told at once; it learns of later ones when it needs them. HDF5 sets two for each
-// collective write.
-inline constexpr int most_given_views = 4;
 
 // The file behind HANDLE; null if its calls go to MPI.
 std::shared_ptr<File> find(MPI_File handle);
@@ -165,7 +164,7 @@ Status write_together(File& file, std::vector<Run> runs);
 Result<int64_t> read_together(File& file, std::vector<Run> runs);
 // What was written is durable afterwards.
 Status sync(File& file);
-// MPI gets the view of FILE.
+// MPI gets the view of FILE, and where its shared file pointer is.
 Status give_view(File& file);
 
 }  // namespace penstock::mpiio

@@ -26,11 +26,15 @@ int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
   return work(*file);
 }
 
-// Whether MPI may refuse a view of this type: MPICH does so on the rank that has it. Others take it.
-bool is_judged_by_mpi([[maybe_unused]] const Flat& filetype) {
+constexpr int most_hinted_views = 4;
+
+// Whether MPI refuses a view of these types: MPICH does so on the rank that has it. Open MPI takes it.
+bool is_refused_by_mpi([[maybe_unused]] MPI_Datatype etype, [[maybe_unused]] MPI_Datatype filetype) {
 #ifdef MPICH_NUMVERSION
+  const auto inner = flat(etype), outer = flat(filetype);
+  if (inner->size > 0 && outer->size % inner->size != 0) return true;
   int64_t end = 0;
-  for (const Flat::Run& run : filetype.runs) {
+  for (const Flat::Run& run : outer->runs) {
     if (run.at < end) return true;
     end = run.at + run.length;
   }
@@ -86,10 +90,16 @@ Status know(File& file, bool back) {
 }  // namespace
 
 Status give_view(File& file) {
-  file.view_in_mpi = true;
-  return check_mpi(original->File_set_view(file.handle, file.view.displacement(), file.view.etype().get(),
-                                           file.view.filetype().get(), file.datarep.c_str(), MPI_INFO_NULL),
-                   "MPI_File_set_view");
+  PENSTOCK_TRY(check_mpi(original->File_set_view(file.handle, file.view.displacement(), file.view.etype().get(),
+                                                 file.view.filetype().get(), file.datarep.c_str(), MPI_INFO_NULL),
+                         "MPI_File_set_view"));
+  const auto position = file.pointer ? file.pointer->position() : Result<int64_t>(0);
+  file.pointer.reset();
+  int64_t words[2] = {position.ok() ? *position : 0, !position.ok()};  // who was last comes here after it
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT64_T, MPI_MAX, file.native), "MPI_Allreduce"));
+  if (words[1] != 0) return agree(file.comm, position.status());
+  if (words[0] == 0) return {};
+  return check_mpi(original->File_seek_shared(file.handle, words[0], MPI_SEEK_SET), "MPI_File_seek_shared");
 }
 
 int Init(int* argc, char*** argv) {
@@ -125,6 +135,7 @@ int Finalize() {
     free_communicators();
   }
   const int error = original->Finalize();
+  remove_pointers();  // no rank uses them any more
   return error == MPI_SUCCESS ? class_of(lost.code()) : error;
 }
 
@@ -216,8 +227,9 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
         if (displacement < 0 || etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
           return pass();  // its error
         const std::string before = std::exchange(file.datarep, datarep == nullptr ? "native" : datarep);
-        const bool give =
-            file.why_passed() != nullptr || file.views++ < most_given_views || is_judged_by_mpi(*flat(filetype));
+        // HDF5 and PnetCDF set two views for each collective call; the first ones may bring hints.
+        const bool hints = file.views++ < most_hinted_views && !hints_in(info).empty();
+        const bool give = file.why_passed() != nullptr || hints || is_refused_by_mpi(etype, filetype);
         if (file.why_passed() != nullptr)
           if (const int error = raise(file, "MPI_File_set_view", move_all(file, "MPI_File_set_view"))) return error;
         if (give)
@@ -225,7 +237,8 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
             file.datarep = before;
             return error;
           }
-        file.view_in_mpi = give;
+        file.pointer.reset();
+        if (!give) file.pointer.emplace(file.path, fmt::format("{}-{}", file.token, file.views));
         file.view = View(displacement, etype, filetype);
         file.position = 0;
         return MPI_SUCCESS;
@@ -301,7 +314,7 @@ int File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
   const auto pass = [&] { return original->File_seek_shared(handle, offset, whence); };
   return moved_first(handle, "MPI_File_seek_shared", [&] {
     const auto file = find(handle);
-    if (file != nullptr && !file->view_in_mpi)
+    if (file != nullptr && file->pointer)
       if (const int error = raise(*file, "MPI_File_seek_shared", give_view(*file))) return error;
     return pass();
   });
@@ -312,9 +325,10 @@ int File_get_position_shared(MPI_File handle, MPI_Offset* offset) {
   return on_file(
       handle, "MPI_File_get_position_shared",
       [&](File& file) {
-        if (file.view_in_mpi) return pass();
-        *offset = 0;  // a new view has set it so
-        return MPI_SUCCESS;
+        if (!file.pointer) return pass();
+        const auto position = file.pointer->position();
+        *offset = position.ok() ? *position : 0;
+        return raise(file, "MPI_File_get_position_shared", position.status());
       },
       pass);
 }
@@ -328,7 +342,7 @@ int File_set_atomicity(MPI_File handle, int flag) {
         Status status = move_all(file, "MPI_File_set_atomicity");
         const bool was_passed = file.why_passed() != nullptr;
         if (status.ok() && !was_passed && flag != 0) {
-          if (!file.view_in_mpi) status = give_view(file);
+          if (file.pointer) status = give_view(file);
           if (status.ok()) original->File_seek(handle, file.position, MPI_SEEK_SET);
         }
         if (!status.ok()) return raise(file, "MPI_File_set_atomicity", status);

@@ -154,10 +154,13 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
                                         settings.keep_back, settings.memory, opening.background_bytes, is_raw());
   const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
   const Status lost = lost_in_background();
+  const int64_t token = file->comm->rank() == 0 ? static_cast<int64_t>(random_token() >> 1) : 0;
   const bool alone = !threads_call() && settings.waits;
-  int64_t words[8] = {!opening.left.empty(), inode, -inode, plan, -plan, !lost.ok(), std::ssize(opening.known), !alone};
-  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 8, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  int64_t words[9] = {!opening.left.empty(),     inode,  -inode, plan, -plan, !lost.ok(),
+                      std::ssize(opening.known), !alone, token};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 9, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
   if (words[7] == 0) share_communicator(file);
+  file->token = fmt::format("{:x}", words[8]);
   if (words[5] != 0) {
     refused = agree(file->comm, lost);
     return {};

@@ -169,6 +169,40 @@ static void shared_pointer(void) {
   OK(MPI_File_close(&file));
 }
 
+/* Of a view: each record is written once, wherever; a call of all ranks goes on where those of single ranks ended. */
+static void shared_in_a_view(void) {
+  enum { each = 20 };
+  MPI_File file = opened(path), other;
+  MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &other);
+  OK(MPI_File_set_view(file, 4, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  int seen[1000] = {0}, values[1000], wrong = 0;
+  for (int i = 0; i < each; ++i) {
+    int number = rank * each + i;
+    MPI_Request request;
+    OK(MPI_File_iwrite_shared(file, &number, 1, MPI_INT, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  }
+  OK(MPI_File_write_shared(other, &rank, 1, MPI_INT, MPI_STATUS_IGNORE)); /* has a pointer of its own */
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Offset at = 0;
+  OK(MPI_File_get_position_shared(file, &at));
+  CHECK(at == (MPI_Offset)ranks * each, "the shared pointer is at %lld", (long long)at);
+  OK(MPI_File_read_at(file, 0, values, ranks * each, MPI_INT, MPI_STATUS_IGNORE));
+  for (int i = 0; i < ranks * each; ++i)
+    if (values[i] < 0 || values[i] >= ranks * each || seen[values[i]]++) ++wrong;
+  CHECK(wrong == 0, "%d records are wrong", wrong);
+  OK(MPI_File_write_ordered(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_read_at(file, ranks * each, values, ranks, MPI_INT, MPI_STATUS_IGNORE));
+  for (int i = 0; i < ranks; ++i) CHECK(values[i] == i, "turn %d is of rank %d", i, values[i]);
+  OK(MPI_File_set_view(file, 4, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  int first = -1;
+  OK(MPI_File_read_shared(file, &first, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK(first >= 0 && first < ranks * each && values[0] == 0, "the first record is %d", first);
+  MPI_File_close(&other);
+  OK(MPI_File_close(&file));
+}
+
 static void atomic_mode(void) {
   MPI_File file = opened(path);
   int number = 7 + rank, found = 0, flag = 0;
@@ -391,10 +425,19 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } cases[] = {{"files", many_files},      {"threads", two_threads}, {"million", million_runs},
-               {"shared", shared_pointer}, {"atomic", atomic_mode},  {"order", order_of_calls},
-               {"large", large_call},      {"space", full_disk},     {"asked", asked},
-               {"handles", two_handles},   {"renamed", renamed},     {"over", large_over_small},
+  } cases[] = {{"files", many_files},
+               {"threads", two_threads},
+               {"million", million_runs},
+               {"shared", shared_pointer},
+               {"shared_view", shared_in_a_view},
+               {"atomic", atomic_mode},
+               {"order", order_of_calls},
+               {"large", large_call},
+               {"space", full_disk},
+               {"asked", asked},
+               {"handles", two_handles},
+               {"renamed", renamed},
+               {"over", large_over_small},
                {"zero", view_at_zero}};
   int provided = 0, failed = 1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
