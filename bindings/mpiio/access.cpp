@@ -50,7 +50,13 @@ Status perform(File& file, const Access& access, int64_t& bytes) {
       file.position += buffer.bytes() / file.view.etype_bytes();
     }
     if (status.ok() && access.where == Where::shared) {
-      const auto before = file.pointer->advance(buffer.bytes() / file.view.etype_bytes());
+      const int64_t etype = file.view.etype_bytes();
+      const Result<int64_t> before =
+          buffer.bytes() % etype == 0
+              ? file.pointer->advance(buffer.bytes() / etype)
+              : Status(Code::invalid, fmt::format("{} bytes are not whole elements of the view, which "
+                                                  "have {}",
+                                                  buffer.bytes(), etype));
       status = before.status();
       if (before.ok()) at = *before;
     }
@@ -113,6 +119,7 @@ int take_over(MPI_File handle, const Access& access, Pass pass, Told told) {
   const auto file = ours(handle, access.call);
   if (file == nullptr) return pass();
   const std::lock_guard lock(file->busy);
+  if (access.where == Where::shared && !file->pointer) return pass();  // another thread has given MPI the view
   CallTimer timer(*file->statistics, access.call);
   int64_t bytes = 0;
   const Status done = perform(*file, access, bytes);
@@ -189,7 +196,7 @@ int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   if (together) file->caller = std::this_thread::get_id();
   Status status = together ? move_kept(*file, call) : settle(*file);
   if (const Status waited = wait_for_background(*file, {0, INT64_MAX}); status.ok()) status = waited;
-  if (status.ok() && file->pointer) status = give_view(*file);
+  if (status.ok() && file->pointer && together) status = give_view(*file);
   if (!status.ok()) return raise(*file, call, status);
   return pass();
 }

@@ -39,7 +39,14 @@ Result<std::shared_ptr<const Advice>> Advice::tell(const File& file, std::vector
                       (plan->transport == "two_phase" || plan->transport == "independent");
     advice->plans_.push_back(fits ? std::optional(*std::move(plan)) : std::nullopt);
   }
-  return std::shared_ptr<const Advice>(advice);
+  const bool any = advice->has(Direction::write) || advice->has(Direction::read);
+  return std::shared_ptr<const Advice>(any ? advice : nullptr);
+}
+
+bool Advice::has(Direction direction) const {
+  for (size_t i = 0; i < plans_.size(); ++i)
+    if (plans_[i] && wisdom_.entries[i].problem.write == (direction == Direction::write)) return true;
+  return false;
 }
 
 Problem Advice::problem(Direction direction, const Shape& shape) const {

@@ -18,9 +18,11 @@ class Advice {
  public:
   // Local, on rank 0. What its environment's wisdom knows of the file system of FILE; empty if nothing.
   static std::vector<std::byte> known(const File& file);
-  // Collective. BYTES are those of known() on rank 0.
+  // Collective. BYTES are those of known() on rank 0. Null if no plan can be used.
   static Result<std::shared_ptr<const Advice>> tell(const File& file, std::vector<std::byte> bytes);
 
+  // Local. Whether there is a plan for any movement in this direction.
+  bool has(Direction direction) const;
   // Local, with the same result on all ranks where SHAPE is. The plan that was faster than the default for such a
   // movement; null if none is known, or it is none for programs that are not changed.
   const Plan* plan(Direction direction, const Shape& shape) const;

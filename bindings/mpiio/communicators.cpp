@@ -9,6 +9,8 @@
 namespace penstock::mpiio {
 namespace {
 
+constexpr int64_t most = 4;  // their shared memory stays until MPI ends
+
 struct Shared {
   Communicator comm;
   std::weak_ptr<File> user;
@@ -40,7 +42,7 @@ void share_communicator(const std::shared_ptr<File>& file) {
       one.user = file;
       return;
     }
-  if (has_all_ranks(file->native)) all().push_back({file->comm, file});
+  if (std::ssize(all()) < most && has_all_ranks(file->native)) all().push_back({file->comm, file});
 }
 
 void free_communicators() { all().clear(); }

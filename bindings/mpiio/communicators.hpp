@@ -17,7 +17,7 @@ Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path);
 // Local. That of FILE may serve others after it. It is the same on all ranks whether this is called, and only where no
 // rank calls MPI by several threads at once: then all ranks open and close files in one order.
 void share_communicator(const std::shared_ptr<File>& file);
-// Collective, before MPI ends.
+// Collective, before MPI ends, or where one of them cannot be used any more.
 void free_communicators();
 
 }  // namespace penstock::mpiio

@@ -81,6 +81,7 @@ struct File {
   int64_t position = 0;  // of the individual file pointer, in etypes
   std::string datarep = "native";
   int views = 0;                         // set so far
+  bool hides_views = false;              // MPI need not know the views; the same on all ranks
   std::string token;                     // of this opening; the same on all ranks
   std::optional<SharedPointer> pointer;  // of this view, if MPI does not know the view
   bool atomic = false;

@@ -1,4 +1,6 @@
 // Manage: MPI's functions on open files that do not read or write, and those of the program's start and end.
+#include <fcntl.h>
+
 #include <array>
 #include <cstring>
 
@@ -8,7 +10,9 @@
 #include "bindings/mpiio/errors.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"
+#include "bindings/mpiio/settings.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/comm/mpi/native.hpp"
 
 namespace penstock::mpiio {
@@ -23,23 +27,24 @@ int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
   if (file == nullptr) return pass();
   const std::lock_guard lock(file->busy);
   const CallTimer timer(*file->statistics, call);
+  const Untimed untimed(file->comm, run_settings().waits);
   return work(*file);
 }
 
-constexpr int most_hinted_views = 4;
-
-// Whether MPI refuses a view of these types: MPICH does so on the rank that has it. Open MPI takes it.
-bool is_refused_by_mpi([[maybe_unused]] MPI_Datatype etype, [[maybe_unused]] MPI_Datatype filetype) {
+// MPICH refuses some views, on the rank that has them. With Open MPI, whose OMPIO refuses others, all are taken.
+Status judged([[maybe_unused]] const File& file, [[maybe_unused]] MPI_Datatype etype,
+              [[maybe_unused]] MPI_Datatype filetype) {
 #ifdef MPICH_NUMVERSION
   const auto inner = flat(etype), outer = flat(filetype);
-  if (inner->size > 0 && outer->size % inner->size != 0) return true;
+  if (inner->size > 0 && outer->size % inner->size != 0)
+    return {Code::invalid, "the file type is not made of whole elementary types"};
   int64_t end = 0;
   for (const Flat::Run& run : outer->runs) {
-    if (run.at < end) return true;
-    end = run.at + run.length;
+    if (run.at < end) return {Code::invalid, "the file type goes back, or two of its parts overlap"};
+    end = file.writable() ? run.at + run.length : run.at;
   }
 #endif
-  return false;
+  return {};
 }
 
 // Collective. What was written is in the file, for what MPI does with it.
@@ -59,6 +64,21 @@ int moved_first(MPI_File handle, const char* call, Pass pass) {
         return error == MPI_SUCCESS ? pass() : error;
       },
       pass);
+}
+
+void note_hints(const File& file, MPI_Info info, const char* what) {
+  const std::lock_guard lock(file.statistics->mutex);
+  for (const auto& [name, value] : hints_in(info)) file.statistics->hints.try_emplace(name + "=" + value, what);
+}
+
+// The file has SIZE bytes at least, and blocks for them.
+Status reserve(File& file, int64_t size) {
+  const std::string path = path_now(file);
+  const FileDescriptor opened(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (opened.get() < 0) return Status::from_errno(errno, "'" + path + "'");
+  int error = EINTR;
+  while (error == EINTR) error = ::posix_fallocate(opened.get(), 0, size);
+  return error == 0 ? Status() : Status::from_errno(error, "'" + path + "'");
 }
 
 Result<int64_t> file_size(File& file) {
@@ -90,14 +110,15 @@ Status know(File& file, bool back) {
 }  // namespace
 
 Status give_view(File& file) {
-  PENSTOCK_TRY(check_mpi(original->File_set_view(file.handle, file.view.displacement(), file.view.etype().get(),
-                                                 file.view.filetype().get(), file.datarep.c_str(), MPI_INFO_NULL),
-                         "MPI_File_set_view"));
+  Status given = check_mpi(original->File_set_view(file.handle, file.view.displacement(), file.view.etype().get(),
+                                                   file.view.filetype().get(), file.datarep.c_str(), MPI_INFO_NULL),
+                           "MPI_File_set_view");
   const auto position = file.pointer ? file.pointer->position() : Result<int64_t>(0);
   file.pointer.reset();
-  int64_t words[2] = {position.ok() ? *position : 0, !position.ok()};  // who was last comes here after it
+  if (given.ok()) given = position.status();
+  int64_t words[2] = {position.ok() ? *position : 0, !given.ok()};  // who was last comes here after it
   PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT64_T, MPI_MAX, file.native), "MPI_Allreduce"));
-  if (words[1] != 0) return agree(file.comm, position.status());
+  if (words[1] != 0) return agree(file.comm, given);
   if (words[0] == 0) return {};
   return check_mpi(original->File_seek_shared(file.handle, words[0], MPI_SEEK_SET), "MPI_File_seek_shared");
 }
@@ -135,7 +156,7 @@ int Finalize() {
     free_communicators();
   }
   const int error = original->Finalize();
-  remove_pointers();  // no rank uses them any more
+  remove_pointers("");  // of files that were not closed
   return error == MPI_SUCCESS ? class_of(lost.code()) : error;
 }
 
@@ -188,17 +209,27 @@ int File_set_size(MPI_File handle, MPI_Offset size) {
       pass);
 }
 
+// OMPIO reads and writes the old data through the view that it has, and may damage it.
 int File_preallocate(MPI_File handle, MPI_Offset size) {
-  return moved_first(handle, "MPI_File_preallocate", [&] { return original->File_preallocate(handle, size); });
+  const auto pass = [&] { return original->File_preallocate(handle, size); };
+  return on_file(
+      handle, "MPI_File_preallocate",
+      [&](File& file) {
+        if (size <= 0 || !file.writable()) return pass();  // its error
+        file.caller = std::this_thread::get_id();
+        Status status = move_all(file, "MPI_File_preallocate");
+        if (status.ok())
+          status = agree(file.comm, file.comm->rank() == 0 ? guarded([&] { return reserve(file, size); }) : Status());
+        return raise(file, "MPI_File_preallocate", status);
+      },
+      pass);
 }
 
 int File_set_info(MPI_File handle, MPI_Info info) {
   return on_file(
       handle, "MPI_File_set_info",
       [&](File& file) {
-        const std::lock_guard lock(file.statistics->mutex);
-        for (const auto& [name, value] : hints_in(info))
-          file.statistics->hints.try_emplace(name + "=" + value, "given to MPI");
+        note_hints(file, info, "given to MPI");
         return original->File_set_info(handle, info);
       },
       [&] { return original->File_set_info(handle, info); });
@@ -221,15 +252,18 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
   return on_file(
       handle, "MPI_File_set_view",
       [&](File& file) {
+        ++file.views;
         const bool back = displacement == 0 && etype == MPI_BYTE && filetype == MPI_BYTE;
         const Status known = guarded([&] { return know(file, back); });
         if (const int error = raise(file, "MPI_File_set_view", known)) return error;
         if (displacement < 0 || etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
           return pass();  // its error
+        const bool was_passed = file.why_passed() != nullptr;
         const std::string before = std::exchange(file.datarep, datarep == nullptr ? "native" : datarep);
-        // HDF5 and PnetCDF set two views for each collective call; the first ones may bring hints.
-        const bool hints = file.views++ < most_hinted_views && !hints_in(info).empty();
-        const bool give = file.why_passed() != nullptr || hints || is_refused_by_mpi(etype, filetype);
+        // The same on all ranks, though their types and hints may differ: it is a collective call.
+        const bool give = file.why_passed() != nullptr || was_passed || !file.hides_views;
+        if (!give)
+          if (const int error = raise(file, "MPI_File_set_view", judged(file, etype, filetype))) return error;
         if (file.why_passed() != nullptr)
           if (const int error = raise(file, "MPI_File_set_view", move_all(file, "MPI_File_set_view"))) return error;
         if (give)
@@ -238,7 +272,8 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
             return error;
           }
         file.pointer.reset();
-        if (!give) file.pointer.emplace(file.path, fmt::format("{}-{}", file.token, file.views));
+        if (!give) file.pointer.emplace(file.path, file.token, file.views);
+        if (!give) note_hints(file, info, "not used: it came with a view");
         file.view = View(displacement, etype, filetype);
         file.position = 0;
         return MPI_SUCCESS;

@@ -251,8 +251,8 @@ std::string plan_text(const File& file, const Shape& shape) {
 void note_movement(File& file, const Shape& shape, std::string_view why, double start, std::string plan = {}) {
   Statistics& statistics = *file.statistics;
   const std::lock_guard lock(statistics.mutex);
+  statistics.reason = file.advice == nullptr || !plan.empty() ? "" : file.advice->reason(Direction::write, shape);
   statistics.plan = plan.empty() ? plan_text(file, shape) : std::move(plan);
-  statistics.reason = file.advice == nullptr ? "" : file.advice->reason(Direction::write, shape);
   if (statistics.reason.empty()) statistics.reason = file.automatic ? "chosen by the length of runs" : "as asked";
   if (file.background != nullptr) statistics.reason += ", in the background";
   ++statistics.moves[std::string(why)];
@@ -261,12 +261,12 @@ void note_movement(File& file, const Shape& shape, std::string_view why, double 
 
 // Moves what is kept, with OWN as the last call if it is given.
 Status move(File& file, std::string_view why, std::vector<Run>* own) {
+  const Calling calling(file.comm, why, file.path);
+  const Untimed untimed(file.comm, run_settings().waits);
   if (file.kept.calls.empty() && !file.keeps_alone && own == nullptr) {
     PENSTOCK_TRY(answer_of(file));
     return file.at_once ? agree(file.comm, std::exchange(file.kept.failed, {})) : Status();
   }
-  const Calling calling(file.comm, why, file.path);
-  const Untimed untimed(file.comm, run_settings().waits);
   const double start = now();
   Kept kept = std::exchange(file.kept, {});
   const Alone alone = std::exchange(file.alone, {});
@@ -430,7 +430,8 @@ Status write_together(File& file, std::vector<Run> runs) {
   const int64_t mean = runs.empty() ? 0 : data / std::ssize(runs);
   // Short runs are worth some memory, since the ranks ask again soon: without an exchange each is a call of its own.
   const bool has_room = used + bytes <= (mean < short_run ? 4 : 1) * limit;
-  const bool by_itself = file.automatic && file.advice == nullptr && mean >= long_run && file.background == nullptr;
+  const bool advised = file.advice != nullptr && file.advice->has(Direction::write);
+  const bool by_itself = file.automatic && !advised && mean >= long_run && file.background == nullptr;
   if (!by_itself && has_room && capture(runs, file.kept.arena)) {
     keep(file, std::move(runs));
     return {};

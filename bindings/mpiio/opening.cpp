@@ -16,6 +16,7 @@
 #include "bindings/mpiio/original.hpp"
 #include "bindings/mpiio/settings.hpp"
 #include "core/base/guarded.hpp"
+#include "core/comm/calling.hpp"
 #include "core/comm/mpi/native.hpp"
 #include "core/methods/methods.hpp"
 #include "core/storage/filesystem.hpp"
@@ -155,11 +156,30 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
   const Status lost = lost_in_background();
   const int64_t token = file->comm->rank() == 0 ? static_cast<int64_t>(random_token() >> 1) : 0;
+  const auto name_hash = static_cast<int64_t>(std::hash<std::string>()(file->path) >> 1);
   const bool alone = !threads_call() && settings.waits;
-  int64_t words[9] = {!opening.left.empty(),     inode,  -inode, plan, -plan, !lost.ok(),
-                      std::ssize(opening.known), !alone, token};
-  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 9, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
-  if (words[7] == 0) share_communicator(file);
+  int64_t words[13] = {!opening.left.empty(),
+                       inode,
+                       -inode,
+                       plan,
+                       -plan,
+                       !lost.ok(),
+                       std::ssize(opening.known),
+                       !alone,
+                       token,
+                       !SharedPointer::is_possible(file->path),
+                       name_hash,
+                       -name_hash,
+                       file->comm->poisoned() || !file->comm->usable().ok()};
+  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 13, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
+  if (words[12] != 0) {  // ranks gave up a call on it
+    free_communicators();
+    PENSTOCK_ASSIGN(file->comm, mpi_communicator(comm, file->path));
+    file->native = native(*file->comm);
+  } else if (words[7] == 0) {
+    share_communicator(file);
+  }
+  file->hides_views = words[9] == 0 && words[10] == -words[11];
   file->token = fmt::format("{:x}", words[8]);
   if (words[5] != 0) {
     refused = agree(file->comm, lost);
@@ -249,6 +269,7 @@ int File_close(MPI_File* handle) {
   if (file == nullptr) return original->File_close(handle);
   int failed = MPI_SUCCESS;
   const CallTimer timer(*file->statistics, "MPI_File_close");
+  const Untimed untimed(file->comm, run_settings().waits);
   {
     const std::lock_guard lock(file->busy);
     Status status = guarded([&] { return move_kept(*file, "MPI_File_close"); });
@@ -262,7 +283,8 @@ int File_close(MPI_File* handle) {
     file->storage_file.reset();
   }
   forget(*handle);
-  const int error = original->File_close(handle);
+  const int error = original->File_close(handle);  // where ranks wait for each other
+  remove_pointers(file->token);
   return failed == MPI_SUCCESS ? error : failed;
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <climits>
 #include <filesystem>
 #include <mutex>
 #include <vector>
@@ -24,14 +25,24 @@ Made& made() {
 }
 
 Status failure(const std::string& path) {
-  return Status::from_errno(errno, fmt::format("'{}', which holds the shared file pointer", path));
+  return Status::from_errno(errno, fmt::format("'{}', which holds the shared file pointer: with --plan none it is the "
+                                               "MPI library's",
+                                               path));
+}
+
+std::string path_of(const std::filesystem::path& file, const std::string& token) {
+  return file.parent_path() / fmt::format(".{}.pointer-{}", file.filename().string(), token);
 }
 
 }  // namespace
 
-SharedPointer::SharedPointer(const std::string& path, const std::string& id) {
+SharedPointer::SharedPointer(const std::string& path, const std::string& token, int view)
+    : path_(path_of(path, token)), at_(int64_t{sizeof(int64_t)} * view) {}
+
+bool SharedPointer::is_possible(const std::string& path) {
+  constexpr size_t longest = NAME_MAX - 32;
   const std::filesystem::path whole(path);
-  path_ = whole.parent_path() / fmt::format(".{}.pointer-{}", whole.filename().string(), id);
+  return whole.filename().string().size() <= longest && ::access(whole.parent_path().c_str(), W_OK | X_OK) == 0;
 }
 
 Result<int64_t> SharedPointer::advance(int64_t count) {
@@ -50,9 +61,9 @@ Result<int64_t> SharedPointer::advance(int64_t count) {
   lock.l_whence = SEEK_SET;
   if (retrying([&] { return ::fcntl(file_.get(), F_OFD_SETLKW, &lock); }) != 0) return failure(path_);
   int64_t before = 0, after = 0;
-  const auto got = ::pread(file_.get(), &before, sizeof before, 0);
+  const auto got = ::pread(file_.get(), &before, sizeof before, at_);
   after = before + count;
-  const bool done = got >= 0 && ::pwrite(file_.get(), &after, sizeof after, 0) == sizeof after;
+  const bool done = got >= 0 && ::pwrite(file_.get(), &after, sizeof after, at_) == sizeof after;
   const Status status = done ? Status() : failure(path_);
   lock.l_type = F_UNLCK;
   (void)::fcntl(file_.get(), F_OFD_SETLK, &lock);
@@ -65,10 +76,10 @@ Result<int64_t> SharedPointer::position() {
   return advance(0);
 }
 
-void remove_pointers() {
+void remove_pointers(const std::string& token) {
   const std::lock_guard lock(made().mutex);
-  for (const std::string& path : made().paths) ::unlink(path.c_str());
-  made().paths.clear();
+  std::erase_if(made().paths,
+                [&](const std::string& path) { return path.ends_with(token) && ::unlink(path.c_str()) <= 0; });
 }
 
 }  // namespace penstock::mpiio

@@ -13,8 +13,10 @@ namespace penstock::mpiio {
 
 class SharedPointer {
  public:
-  // Local. ID is that of the opening and the view, the same on all ranks.
-  SharedPointer(const std::string& path, const std::string& id);
+  // Local. Those of view number VIEW of an opening of PATH; TOKEN is the opening's. All the same on all ranks.
+  SharedPointer(const std::string& path, const std::string& token, int view);
+  // Whether each rank of an opening of PATH can have it.
+  static bool is_possible(const std::string& path);
 
   // Local, in etypes. Atomic: the position before it was advanced by COUNT.
   Result<int64_t> advance(int64_t count);
@@ -22,10 +24,12 @@ class SharedPointer {
 
  private:
   std::string path_;
+  int64_t at_;
   FileDescriptor file_;
 };
 
-// Local, when all ranks have closed their files. Removes the files that this rank has made.
-void remove_pointers();
+// Local, when all ranks have closed their file, or MPI has ended. Removes the hidden files that this rank has made: for
+// the opening with TOKEN, or all for "".
+void remove_pointers(const std::string& token);
 
 }  // namespace penstock::mpiio

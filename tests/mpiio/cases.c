@@ -1,5 +1,6 @@
 /* cases.c: programs of MPI-IO as users write them, each with one thing that goes wrong easily if its calls are taken
  * over. cases CASE FILE; exit status 1 if anything is not as MPI says, or as libpenstock_mpiio promises. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -201,6 +202,83 @@ static void shared_in_a_view(void) {
   CHECK(first >= 0 && first < ranks * each && values[0] == 0, "the first record is %d", first);
   MPI_File_close(&other);
   OK(MPI_File_close(&file));
+}
+
+/* Files in the folder of PATH whose names have PART. */
+static int named(const char *part) {
+  char folder[4200];
+  snprintf(folder, sizeof folder, "%s", path);
+  *strrchr(folder, '/') = '\0';
+  int count = 0;
+  DIR *entries = opendir(folder);
+  for (struct dirent *one; (one = readdir(entries)) != NULL;) count += strstr(one->d_name, part) != NULL;
+  closedir(entries);
+  return count;
+}
+
+/* Hints, types and names of a file may differ between ranks. */
+static void views_of_ranks(void) {
+  MPI_Info info = MPI_INFO_NULL;
+  if (rank == 0) {
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cb_nodes", "1");
+  }
+  MPI_File file = opened(path);
+  OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", info));
+  OK(MPI_File_write_at_all(file, rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_seek_shared(file, ranks, MPI_SEEK_SET));
+  OK(MPI_File_write_ordered(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  if (rank == 0) MPI_Info_free(&info);
+
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  MPI_Datatype again; /* of rank 0: the first number twice */
+  int lengths[2] = {1, 1}, places[2] = {0, rank == 0 ? 0 : 1}, found[2] = {-1, -1};
+  MPI_Type_indexed(2, lengths, places, MPI_INT, &again);
+  MPI_Type_commit(&again);
+  OK(MPI_File_set_view(file, (MPI_Offset)rank * 4, MPI_INT, again, "native", MPI_INFO_NULL));
+  OK(MPI_File_read_all(file, found, 2, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK(found[0] == rank && found[1] == (rank == 0 ? 0 : (rank + 1) % ranks), "it reads %d, %d", found[0], found[1]);
+  MPI_Type_free(&again);
+  OK(MPI_File_close(&file));
+
+  char other[4200];
+  const char *name = strrchr(path, '/');
+  snprintf(other, sizeof other, "%.*s/.%s", (int)(name - path), path, name);
+  MPI_File_open(MPI_COMM_WORLD, rank == 0 ? path : other, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  OK(MPI_File_write_shared(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Offset at = 0;
+  OK(MPI_File_get_position_shared(file, &at));
+  CHECK(at == ranks, "the shared pointer is at %lld", (long long)at);
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  char hidden[4200];
+  snprintf(hidden, sizeof hidden, "%s.pointer", name + 1);
+  CHECK(named(hidden) == 0, "%d hidden files are left", named(hidden));
+}
+
+/* What is in the file stays, whatever the view. */
+static void preallocated(void) {
+  enum { bytes = 12 << 20 };
+  char *data = malloc(bytes);
+  memset(data, 1 + rank, bytes);
+  MPI_File file = opened(path);
+  OK(MPI_File_set_view(file, (MPI_Offset)rank * bytes, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  OK(MPI_File_write_all(file, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_preallocate(file, (MPI_Offset)ranks * bytes + 1000));
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Offset size = 0;
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == (MPI_Offset)ranks * bytes + 1000, "its size is %lld", (long long)size);
+  memset(data, 0, bytes);
+  OK(MPI_File_read_at_all(file, 0, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  int wrong = 0;
+  for (int i = 0; i < bytes; ++i) wrong += data[i] != 1 + rank;
+  CHECK(wrong == 0, "%d bytes are wrong", wrong);
+  OK(MPI_File_close(&file));
+  free(data);
 }
 
 static void atomic_mode(void) {
@@ -430,6 +508,8 @@ int main(int argc, char **argv) {
                {"million", million_runs},
                {"shared", shared_pointer},
                {"shared_view", shared_in_a_view},
+               {"views", views_of_ranks},
+               {"preallocated", preallocated},
                {"atomic", atomic_mode},
                {"order", order_of_calls},
                {"large", large_call},
