@@ -125,6 +125,14 @@ Status join(const Opened& opened, Definitions& agreed, NewContents& contents) {
   return check_dimensions(catalogue, agreed.named);
 }
 
+// Local. Warns of the profile's rules that match nothing that was put into the file so far.
+void warn_of_rules(const Definitions& agreed, const Catalogue& catalogue, Opened& file) {
+  if (!file.profile) return;
+  std::set<std::string> names = agreed.left_out;
+  for (const Dataset& dataset : catalogue.datasets) names.insert(dataset.name);
+  for (std::string& warning : file.profile->without_use(names)) file.report.warnings.push_back(std::move(warning));
+}
+
 Status check_convention(const Target& target, Convention convention) {
   const MethodFacts& method = target.method;
   const bool cf = convention == Convention::cf;
@@ -219,6 +227,7 @@ Result<NewContents> agree_contents(Opened& file, std::span<Pending> puts, Result
   contents.dataset_options = agreement.definitions.options;
   contents.converted = converted_of(agreement.definitions, puts);
   PENSTOCK_TRY(join(file, agreement.definitions, contents));
+  warn_of_rules(agreement.definitions, contents.catalogue, file);
   PENSTOCK_TRY(follow_convention(target, contents));
   PENSTOCK_TRY(check_names(contents.catalogue));
   PENSTOCK_TRY(file.method->check(contents.catalogue));

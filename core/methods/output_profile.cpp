@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -189,6 +190,19 @@ const OutputRule* OutputProfile::rule_for(const std::string& name) const {
 bool OutputProfile::leaves_out(const std::string& name, int64_t step) const {
   const OutputRule* rule = rule_for(name);
   return rule != nullptr && (!rule->write || (step >= 0 && step % rule->steps != 0));
+}
+
+std::vector<std::string> OutputProfile::without_use(const std::set<std::string>& datasets) const {
+  constexpr size_t most = 20;  // names in a warning
+  std::vector<std::string> warnings;
+  for (const OutputRule& rule : rules) {
+    if (std::ranges::any_of(datasets, [&](const std::string& name) { return matches(rule.name, name); })) continue;
+    const auto some = datasets | std::views::take(most);
+    warnings.push_back(fmt::format("{}: name = '{}' matches no dataset of this file, which has {}{}", place_of(rule),
+                                   rule.name, datasets.empty() ? "none" : fmt::format("{}", fmt::join(some, ", ")),
+                                   datasets.size() > most ? fmt::format(", ... ({} in all)", datasets.size()) : ""));
+  }
+  return warnings;
 }
 
 std::string OutputProfile::place_of(const OutputRule& rule) const { return fmt::format("{}:{}", file, rule.line); }

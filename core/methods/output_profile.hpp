@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ struct OutputProfile {
   const OutputRule* rule_for(const std::string& name) const;
   // Whether dataset NAME is not written in step STEP of a series; STEP is -1 for other files.
   bool leaves_out(const std::string& name, int64_t step) const;
+  // Warnings of rules that match none of DATASETS, which are most likely misspelt.
+  std::vector<std::string> without_use(const std::set<std::string>& datasets) const;
   // "production.toml:7"
   std::string place_of(const OutputRule& rule) const;
   // For the attribute of a file: "production.toml, crc64 0123456789abcdef".

@@ -108,6 +108,33 @@ TEST_P(Profiled, WhatIsSaidOfADatasetThatIsLeftOutIsDropped) {
   EXPECT_TRUE(signature.starts_with("p.toml, crc64 ")) << signature;
 }
 
+TEST_P(Profiled, ARuleThatMatchesNothingIsAWarningUntilItDoes) {
+  auto file = create_by(
+      "[[dataset]]\nname = 'b'\nevery = 2\n[[dataset]]\nname = 'out*'\nwrite = false\n"
+      "[[dataset]]\nname = 'late'\nevery = 2\n[[dataset]]\nname = '/fluid/uu'\nevery = 2\n");
+  ASSERT_TRUE(file.ok());
+  const auto data = numbers(4);
+  const auto put = [&](const char* name) { ASSERT_TRUE(file->put(name, f64, whole({4}), data.data()).ok()); };
+  put("a");
+  put("b");
+  put("outer");
+  const bool commits_twice = GetParam().find("placement=") == std::string::npos;
+  if (commits_twice) {
+    ASSERT_TRUE(file->commit().ok());
+    const std::vector<std::string>& warnings = file->report().warnings;
+    ASSERT_EQ(warnings.size(), 2U);
+    EXPECT_NE(warnings[0].find("p.toml:7: name = 'late' matches no dataset"), std::string::npos) << warnings[0];
+  }
+  put("late");
+  check(*file);
+  const std::vector<std::string>& warnings = file->report().warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(
+      warnings[0].ends_with("p.toml:10: name = 'fluid/uu' matches no dataset of this file, which has a, b, "
+                            "late, outer"))
+      << warnings[0];
+}
+
 TEST_P(Profiled, PrecisionAndSubsetsGoTogether) {
   auto file = create_by("[[dataset]]\nname = '*'\nevery = 3\ntype = 'f32'\nkeep_bits = 4\n");
   ASSERT_TRUE(file.ok());
