@@ -15,11 +15,13 @@ namespace {
 // The buffers and the thread of one rank.
 class Writer {
  public:
-  Writer(StorageFilePtr file, bool threaded) : file_(std::move(file)), helper_(threaded) {}
+  explicit Writer(bool threaded) : helper_(threaded) {}
 
-  Status reserve(int64_t bytes, bool two) {
+  Status open(Files& files, const AheadFile& file, IoMode mode, int64_t bytes, bool two) {
+    if (bytes == 0) return {};
+    PENSTOCK_ASSIGN(file_, files.open(file.path, mode, true));
     bytes_ = bytes;
-    for (int i = 0; i < (two ? 2 : 1) && bytes > 0; ++i) {
+    for (int i = 0; i < (two ? 2 : 1); ++i) {
       buffers_[i] = aligned_memory(bytes);
       if (buffers_[i] == nullptr) return {Code::memory, "no memory for encoded chunks: lower memory_bytes"};
     }
@@ -55,10 +57,8 @@ class Writer {
 Result<int64_t> write_ahead(const Communicator& comm, Files& files, IoMode mode, ChunkStore& store,
                             const Batches& batches, AheadFile& file, PhaseTimes& phases) {
   const int64_t size = round_up(batches.bytes, direct_alignment);
-  auto opened = size > 0 ? files.open(file.path, mode, true) : Result<StorageFilePtr>(StorageFilePtr());
-  Status failure = opened.status();
-  Writer writer(opened.ok() ? *std::move(opened) : StorageFilePtr(), comm->threads_allowed());
-  if (failure.ok()) failure = writer.reserve(size, batches.rounds > 1);
+  Writer writer(comm->threads_allowed());
+  Status failure = guarded([&] { return writer.open(files, file, mode, size, batches.rounds > 1); });
   for (int64_t round = 0; round < batches.rounds; ++round) {
     if (failure.ok()) store.fill(writer.buffer());
     Status encoded = guarded([&] { return batches.encode(round); });
@@ -76,17 +76,18 @@ Result<int64_t> write_ahead(const Communicator& comm, Files& files, IoMode mode,
       PENSTOCK_TRY(comm->all_reduce_sum(sums));
     }
     if (sums[1] > 0) break;
-    store.place(file.end + before);
-    if (taken > 0) {
-      PhaseTimer timer(phases, Phase::write);
+    PhaseTimer timer(phases, Phase::write);
+    failure = guarded([&]() -> Status {
+      store.place(file.end + before);
+      if (taken == 0) return {};
       std::ranges::fill(writer.buffer().subspan(static_cast<size_t>(taken), static_cast<size_t>(padded - taken)),
                         std::byte{});
-      failure = writer.write(file.end + before, padded);
-    }
+      return writer.write(file.end + before, padded);
+    });
     file.end += sums[0];
   }
   PhaseTimer timer(phases, Phase::write);
-  const Status written = writer.finish();
+  const Status written = guarded([&] { return writer.finish(); });
   PENSTOCK_TRY(agree(comm, failure.ok() ? written : failure));
   return (batches.rounds > 1 ? 2 : 1) * size;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/access/here.hpp"
+#include "core/base/guarded.hpp"
 #include "core/model/checksums.hpp"
 #include "core/model/precision.hpp"
 #include "core/transport/move.hpp"
@@ -145,7 +146,7 @@ Status ChunkStore::hand_batch() {
 }
 
 Status ChunkStore::finish() {
-  const Status handed = batch_.empty() ? Status() : hand_batch();
+  const Status handed = batch_.empty() ? Status() : guarded([&] { return hand_batch(); });
   const Status status = workers_.finish();  // also after a failure: no worker uses the buffers afterwards
   for (Room& room : rooms_) {
     for (size_t i = 0; i < room.sums.size(); ++i) contents_.sums.sums[i] ^= room.sums[i];
