@@ -1,6 +1,7 @@
 // Ahead: encoded chunks are written in batches while later ones are encoded, to places behind all else in the file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +13,9 @@
 #include "core/storage/storage.hpp"
 
 namespace penstock {
+
+// Less is not written ahead: each batch of each rank ends with a part of a block.
+inline int64_t least_ahead(int ranks) { return std::max<int64_t>(min_direct_file, ranks * (int64_t{1} << 20)); }
 
 // The file that a commit is making, as far as chunks may be written ahead. The same on all ranks.
 struct AheadFile {

@@ -12,6 +12,8 @@
 #include "core/base/guarded.hpp"
 #include "core/base/units.hpp"
 #include "core/comm/cores.hpp"
+#include "core/commit/ahead.hpp"
+#include "core/commit/batches.hpp"
 #include "core/plan/machine.hpp"
 #include "core/transport/move.hpp"
 
@@ -126,9 +128,21 @@ const Codec* codec_before(const Opened& file, const NewContents& contents, size_
   return nullptr;
 }
 
-// The time of storing BYTES of which RATIO is left, encoded at ENCODE and stored at STORE bytes per second.
-double seconds_of(double bytes, double ratio, double encode, double store) {
-  return (encode > 0 ? bytes / encode : 0) + ratio * bytes / store;
+// Whether files of this size are written past the page cache, if the file system can.
+bool is_direct(const Opened& file) {
+  const std::string_view io = file.plan.settings.word("io");
+  return io == "direct" || (io == "auto" && file.target.durable);
+}
+
+// Local. In how many batches ALL bytes will be encoded and written ahead, by what all ranks know; 1: they will not.
+int64_t batches_ahead(const Opened& file, int64_t all) {
+  const int ranks = file.target.comm->size();
+  if (!is_direct(file) || all < least_ahead(ranks)) return 1;
+  return std::max<int64_t>(1, all / ranks / batch_bytes(ranks, file.plan.settings.integer("memory_bytes"), all));
+}
+
+bool in_boxes(const NewContents& contents) {
+  return std::ranges::all_of(contents.claims, [](const Claim& claim) { return claim.selection.is_box(); });
 }
 
 double usual_rate(bool durable) {
@@ -142,7 +156,15 @@ void note_rate(const Target& target, int64_t bytes, double seconds) {
   if (bytes >= least_for_a_rate && seconds > 0) rates().note(target, static_cast<double>(bytes) / seconds);
 }
 
-Result<std::string> choose_codecs(const Opened& file, const NewContents& contents, std::vector<EncodingWay>& ways) {
+double seconds_of(double bytes, double ratio, const Pace& pace) {
+  const double encoding = bytes / pace.encode, storing = ratio * bytes / pace.store;
+  const double copying = ratio * bytes / usual_machine().write_cache_all;
+  return std::min(encoding + storing,
+                  std::max(encoding + copying, storing) + std::min(encoding, storing) / pace.batches);
+}
+
+Result<std::string> choose_codecs(const Opened& file, const NewContents& contents, bool may_write_ahead,
+                                  std::vector<EncodingWay>& ways) {
   std::vector<size_t> asked;
   for (size_t d = 0; d < ways.size(); ++d)
     if (ways[d].settings.word("compression") == automatic) asked.push_back(d);
@@ -163,23 +185,28 @@ Result<std::string> choose_codecs(const Opened& file, const NewContents& content
   const double own_rate = rates().of(file.target);
   constexpr double parts = 1e6;  // of a core
   std::vector<int64_t> sums{static_cast<int64_t>(own_rate), own_rate > 0 ? 1 : 0,
-                            static_cast<int64_t>(share_of_cores(comm) * parts)};
+                            static_cast<int64_t>(share_of_cores(comm) * parts), in_boxes(contents) ? 1 : 0};
+  const size_t facts = sums.size();
   for (const Tried& one : tried) sums.insert(sums.end(), {one.bytes, one.encoded, one.nanoseconds});
   PENSTOCK_TRY(comm->all_reduce_sum(sums));
   const bool measured = sums[1] == comm->size();
   const double store = measured ? static_cast<double>(sums[0]) / comm->size() : usual_rate(file.target.durable);
+  int64_t asked_bytes = 0;
+  for (const size_t d : asked) asked_bytes += bytes(contents.catalogue.datasets[d]);
+  const bool ahead = may_write_ahead && measured && sums[3] == comm->size();
+  const int64_t batches = ahead ? batches_ahead(file, asked_bytes) : 1;
   std::map<std::string, int> decided;
   for (size_t i = 0; i < asked.size(); ++i) {
     const auto all = static_cast<double>(bytes(contents.catalogue.datasets[asked[i]]));
     std::string_view best = "none";
-    double seconds = seconds_of(all, 1, 0, store) * (measured ? gain : gain_by_guess);
+    double seconds = all / store * (measured ? gain : gain_by_guess);
     for (size_t c = 0; c < tried_codecs.size(); ++c) {
-      const int64_t* one = sums.data() + 3 + 3 * (i * tried_codecs.size() + c);
+      const int64_t* one = sums.data() + facts + 3 * (i * tried_codecs.size() + c);
       if (one[0] == 0) continue;
       const double ratio = static_cast<double>(one[1]) / static_cast<double>(one[0]);
       const double encode =
           static_cast<double>(one[0]) / static_cast<double>(one[2]) * 1e9 * static_cast<double>(sums[2]) / parts;
-      const double needed = seconds_of(all, ratio, encode, store);
+      const double needed = seconds_of(all, ratio, {encode, store, static_cast<double>(batches)});
       if (needed >= seconds) continue;
       seconds = needed;
       best = tried_codecs[c]->describe().name;
@@ -192,8 +219,9 @@ Result<std::string> choose_codecs(const Opened& file, const NewContents& content
   std::vector<std::string> words;
   for (const auto& [codec, count] : decided)
     words.push_back(fmt::format("{} for {} dataset{}", codec, count, count == 1 ? "" : "s"));
-  return fmt::format("compression: {}, as storage {} {}/s", fmt::join(words, ", "), measured ? "took" : "usually takes",
-                     format_bytes(static_cast<int64_t>(store)));
+  return fmt::format("compression: {}, as storage {} {}/s{}", fmt::join(words, ", "),
+                     measured ? "took" : "usually takes", format_bytes(static_cast<int64_t>(store)),
+                     batches > 1 ? ", while other chunks are compressed" : "");
 }
 
 }  // namespace penstock

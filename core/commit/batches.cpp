@@ -54,12 +54,16 @@ int64_t largest_chunk(const ChunkStore& store) {
   return largest;
 }
 
-int64_t batch_bytes(int ranks, int64_t memory_bytes, const ChunkStore& store) {
+int64_t batch_bytes(int ranks, int64_t memory_bytes, int64_t all) {
   constexpr int64_t batches = 8, least = 2 << 20, most = 8 << 20;
+  return std::min(std::clamp(all / ranks / batches, least, most), memory_bytes / 4);
+}
+
+int64_t batch_bytes(int ranks, int64_t memory_bytes, const ChunkStore& store) {
   int64_t all = 0;
   for (const Tiled& one : store.tiled())
     if (one.tiles) all += bytes(*one.dataset);
-  return std::max(largest_chunk(store), std::min(std::clamp(all / ranks / batches, least, most), memory_bytes / 4));
+  return std::max(largest_chunk(store), batch_bytes(ranks, memory_bytes, all));
 }
 
 std::vector<size_t> batches_of(const ChunkStore& store, std::span<const OwnChunk> own, std::span<const Claim> claims,

@@ -34,6 +34,8 @@ int64_t largest_chunk(const ChunkStore& store);
 // How many bytes of chunks, as they are, a rank encodes before it writes them: little is left to write when all is
 // encoded, and the reductions take little time.
 int64_t batch_bytes(int ranks, int64_t memory_bytes, const ChunkStore& store);
+// The same where ALL bytes of datasets are encoded in small chunks.
+int64_t batch_bytes(int ranks, int64_t memory_bytes, int64_t all);
 // OWN chunks of CLAIMS in batches of at most BYTES: one past the last chunk of each.
 std::vector<size_t> batches_of(const ChunkStore& store, std::span<const OwnChunk> own, std::span<const Claim> claims,
                                int64_t bytes);

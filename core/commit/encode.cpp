@@ -361,11 +361,11 @@ void claim_bytes(std::span<const Claim> claims, std::span<const int64_t> before,
 
 Result<Encoded> encode_datasets(Opened& file, NewContents& contents, const MakeAhead& make_ahead) {
   Encoded encoded;
-  PENSTOCK_ASSIGN(const std::vector<EncodingWay> ways, choose_ways(file, contents));
+  const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
+  PENSTOCK_ASSIGN(const std::vector<EncodingWay> ways, choose_ways(file, contents, make_ahead && !keep));
   if (std::ranges::none_of(ways, [](const EncodingWay& way) { return way.codec != nullptr; })) return encoded;
   offer_decoders();  // the program may read what it commits
   const Communicator& comm = file.target.comm;
-  const bool keep = file.file && std::ranges::any_of(contents.kept, [](int64_t n) { return n > 0; });
   ChunkStore store(contents, keep ? &*file.file : nullptr, file.target.storage, workers_of(comm));
   EncodedClaims own;
   {

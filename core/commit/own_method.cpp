@@ -144,12 +144,11 @@ std::vector<Encoding> with_all_chunks(std::span<const Encoding> encodings, const
 
 Result<std::optional<AheadFile>> OwnMethod::make_ahead(const Target& target, Moving& moving,
                                                        std::span<const Encoding> encodings) const {
-  constexpr int64_t least = 1 << 20;  // of a rank's datasets: each batch of each rank ends with a part of a block
   const Catalogue& catalogue = moving.contents.catalogue;
   int64_t all = 0;
   for (size_t d = 0; d < encodings.size(); ++d)
     if (encodings[d].used()) all += bytes(catalogue.datasets[d]);
-  if (all < std::max(min_direct_file, target.comm->size() * least)) return std::optional<AheadFile>();
+  if (all < least_ahead(target.comm->size())) return std::optional<AheadFile>();
   Output& output = moving.output;
   output.partial = partial_path(target);
   PENSTOCK_ASSIGN(const auto message, from_rank_0(target.comm, [&](Encoder& out) -> Status {

@@ -92,7 +92,7 @@ bool is_encoded(const Plan& plan, const NewContents& contents, size_t d) {
   return settings && settings->word("compression") != "auto";  // which may decide for none
 }
 
-Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents) {
+Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents, bool may_write_ahead) {
   const Limits limits(file.plan.settings);
   const std::vector<Dataset>& datasets = contents.catalogue.datasets;
   std::vector<EncodingWay> ways(datasets.size());
@@ -103,7 +103,7 @@ Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& co
     if (cut[d]) ways[d].settings = *std::move(settings);
   }
   if (std::ranges::find(cut, true) == cut.end()) return ways;
-  PENSTOCK_ASSIGN(const std::string decided, choose_codecs(file, contents, ways));
+  PENSTOCK_ASSIGN(const std::string decided, choose_codecs(file, contents, may_write_ahead, ways));
   std::string& reason = file.report.reason;
   if (!decided.empty()) reason += reason.empty() ? decided : "; " + decided;
   for (size_t d = 0; d < datasets.size(); ++d) cut[d] = cut[d] && ways[d].settings.word("compression") != "none";

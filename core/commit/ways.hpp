@@ -19,7 +19,8 @@ struct EncodingWay {
 bool is_encoded(const Plan& plan, const NewContents& contents, size_t d);
 
 // Collective. One for each dataset of CONTENTS; none of them has a codec if the plan and its options name none. Adds to
-// the report's reason what was decided for compression=auto. Same status on all ranks.
-Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents);
+// the report's reason what was decided for compression=auto. MAY_WRITE_AHEAD: as far as the method knows. Same status
+// on all ranks.
+Result<std::vector<EncodingWay>> choose_ways(Opened& file, const NewContents& contents, bool may_write_ahead);
 
 }  // namespace penstock

@@ -207,6 +207,35 @@ TEST(Automatic, CompressesWhatPaysOnThisStorage) {
   EXPECT_NE(fast.find("none for 2 datasets"), std::string::npos) << fast;
 }
 
+TEST(Automatic, CountsOnWritingMeanwhileWhereChunksAreWrittenAhead) {
+  if (find_codec("zstd")->describe().missing != "") GTEST_SKIP() << find_codec("zstd")->describe().missing;
+  const std::string folder = "automatic-ahead";
+  fs::create_directories(folder);
+  const std::string path = fs::absolute(folder) / "f.h5";
+  const auto data = test::numbers(2'000'000);
+  const auto reason = [&](const std::string& more, int64_t n) {
+    for (const bool durable : {true, false}) {
+      Target target;
+      target.path = path;
+      target.durable = durable;
+      note_rate(target, 8 << 20, 100);
+    }
+    auto file = File::create(serial_communicator(), path, "hdf5/two_phase:compression=auto" + more);
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_TRUE(file->put("a", f64, whole({n}), data.data()).ok());
+    const Status status = file->close();
+    EXPECT_TRUE(status.ok()) << status.message();
+    return file->report().reason;
+  };
+  const std::string words = "while other chunks are compressed";
+  EXPECT_NE(reason("", 2'000'000).find(words), std::string::npos);
+  EXPECT_EQ(reason("", 500'000).find(words), std::string::npos) << "too little to be written ahead";
+  EXPECT_EQ(reason(",io=buffered", 2'000'000).find(words), std::string::npos);
+  EXPECT_EQ(reason(",durability=none", 2'000'000).find(words), std::string::npos);
+  EXPECT_EQ(reason(",writers=1", 2'000'000).find(words), std::string::npos);
+  fs::remove_all(folder);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Options, ::testing::ValuesIn(test::methods), name_of_method);
 
 }  // namespace
