@@ -37,7 +37,8 @@ class DecodingFiles final : public TileFiles {
     if (index_ != index) {
       index_ = -1;
       open_.reset();
-      PENSTOCK_ASSIGN(open_, format_.open_foreign(path_, dataset(index), tiles_of(contents_, dataset(index)).bytes()));
+      PENSTOCK_ASSIGN(
+          open_, format_.open_foreign(contents_, path_, dataset(index), tiles_of(contents_, dataset(index)).bytes()));
       index_ = index;
     }
     if (!ChunkReader::reads(contents_, dataset(index))) return open_->read(box, out);

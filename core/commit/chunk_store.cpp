@@ -303,7 +303,8 @@ Status ChunkStore::open_old(int d) {
   open_index_ = -1;
   open_.reset();
   const Dataset& definition = contents.catalogue.datasets[static_cast<size_t>(index)];
-  PENSTOCK_ASSIGN(open_, find_format(contents.format)->open_foreign(old_->path, definition, tiles(d).bytes()));
+  PENSTOCK_ASSIGN(open_,
+                  find_format(contents.format)->open_foreign(contents, old_->path, definition, tiles(d).bytes()));
   open_index_ = index;
   return {};
 }
@@ -322,7 +323,9 @@ Status ChunkStore::read_old(const ChunkId& chunk, std::span<std::byte> tile) {
     PENSTOCK_TRY(read_here(old_->contents, old_->path, std::span(&claim, 1), files_));
   } else {
     PENSTOCK_TRY(open_old(chunk.dataset));
-    PENSTOCK_TRY(open_->read(box, tile));
+    PENSTOCK_TRY(ChunkReader::reads(old_->contents, definition)
+                     ? old_chunks_.read(old_->contents, definition, *open_, box, tile)
+                     : open_->read(box, tile));
   }
   // The published file has the sums of what stays: add() will add them again.
   if (!ways_[static_cast<size_t>(chunk.dataset)].mixed.insert(chunk.number).second) return {};

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/access/chunk_reader.hpp"
 #include "core/access/tile_files.hpp"
 #include "core/base/workers.hpp"
 #include "core/codec/codec.hpp"
@@ -134,6 +135,7 @@ class ChunkStore {
   std::vector<Way> ways_;
   int open_index_ = -1;  // of the dataset of the published file that is open
   std::unique_ptr<ForeignDataset> open_;
+  ChunkReader old_chunks_{1};
   std::span<std::byte> batch_buffer_;  // of fill(); else empty
   int64_t batch_used_ = 0;
   bool in_batch_ = false;                                   // the last room was there

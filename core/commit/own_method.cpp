@@ -126,8 +126,7 @@ Status create_master(const Target& target, Output& output) {
 }
 
 bool OwnMethod::may_write_ahead(const Target& target, const Moving& moving) const {
-  return !moving.background && !target.set && !target.parity && placement_.one_file() &&
-         transport_.lets_write_ahead(plan_.settings);
+  return !moving.background && !target.parity && placement_.one_file() && transport_.lets_write_ahead(plan_.settings);
 }
 
 // ENCODINGS with all chunks, as large as they are before they are encoded: no file needs more before its first chunk.
@@ -151,10 +150,10 @@ Result<std::optional<AheadFile>> OwnMethod::make_ahead(const Target& target, Mov
   if (all < least_ahead(target.comm->size())) return std::optional<AheadFile>();
   Output& output = moving.output;
   output.partial = partial_path(target);
+  AheadFile file{format_.self_contained() ? output.partial : part_path(target, ""), {}, -1, 0};
   PENSTOCK_ASSIGN(const auto message, from_rank_0(target.comm, [&](Encoder& out) -> Status {
                     const std::vector<Encoding> full = with_all_chunks(encodings, catalogue);
                     const auto layout = format_.layout(catalogue, {plan_.settings.integer("block"), full});
-                    AheadFile file;
                     if (layout.ok()) {
                       file.begin = layout->end;
                       for (size_t d = 0; d < full.size(); ++d)
@@ -162,18 +161,17 @@ Result<std::optional<AheadFile>> OwnMethod::make_ahead(const Target& target, Mov
                           file.begin = std::min(file.begin, layout->blocks[d].base);
                       OurFiles files(target, plan_.settings, output);
                       file.io = files.wanted(layout->end);
-                      const Status created = files.create(output.partial, layout->end, false, file.io);
-                      if (!created.ok()) file.begin = 0;
+                      const Status created = files.create(file.path, layout->end, false, file.io);
+                      if (!created.ok()) file.begin = -1;
                     }
-                    out.value(file.begin);  // 0: the file's true size may fit where this does not
+                    out.value(file.begin);  // -1: the file's true size may fit where this does not
                     out.value(file.io);
                     return {};
                   }));
   Decoder in(message);
-  AheadFile file{output.partial, {}, in.value<int64_t>(), 0};
+  file.begin = file.end = in.value<int64_t>();
   file.io = in.value<Io>();
-  file.end = file.begin;
-  return file.begin > 0 ? std::optional(file) : std::nullopt;
+  return file.begin >= 0 ? std::optional(file) : std::nullopt;
 }
 
 Status OwnMethod::place(const Target& target, Moving& moving) const {

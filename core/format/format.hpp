@@ -33,7 +33,8 @@ class ForeignDataset {
  public:
   virtual ~ForeignDataset() = default;
   virtual Stored stored() const = 0;
-  // The elements of BOX in row-major order, converted to the dataset's type.
+  // The elements of BOX in row-major order, converted to the dataset's type. Code::unsupported where it knows only the
+  // chunks as they lie.
   virtual Status read(const Box& box, std::span<std::byte> out) = 0;
   // The chunk whose first element is START, as it is. Nothing if it is not there, or has more than MOST bytes.
   virtual Result<std::optional<StoredChunk>> read_chunk(const Dims& /*start*/, int64_t /*most*/) {
@@ -71,9 +72,10 @@ class Format {
   // The contents of the file or set at PATH. Invalid data gives Code::damaged, never a crash or an access outside its
   // folder.
   virtual Result<Contents> read(const std::string& path) const = 0;
-  // Opens a dataset that Contents marks as foreign. CACHE_BYTES: what its library may keep unpacked between reads.
-  virtual Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
-                                                               int64_t /*cache_bytes*/) const {
+  // Opens a dataset that CONTENTS, which must outlive it, marks as foreign. CACHE_BYTES: what its library may keep
+  // unpacked between reads.
+  virtual Result<std::unique_ptr<ForeignDataset>> open_foreign(const Contents& /*contents*/, const std::string& path,
+                                                               const Dataset& dataset, int64_t /*cache_bytes*/) const {
     return Status(Code::internal, "'" + path + "', dataset '" + dataset.name + "': nothing in this format is foreign");
   }
 };

@@ -9,6 +9,7 @@
 #include "core/format/index.hpp"
 #include "core/format/json_text.hpp"
 #include "core/format/regular_file.hpp"
+#include "core/model/tiles.hpp"
 #include "core/model/tiling.hpp"
 
 namespace penstock {
@@ -249,25 +250,101 @@ class Reader {
     dataset.unlimited = unlimited->get<bool>();
     if (dataset.unlimited && dataset.shape.rank() == 0) return damaged("a scalar cannot be unlimited");
 
+    const bool encoded = entry.contains("chunk");
+    if (encoded) PENSTOCK_TRY(read_chunks(entry, dataset, swapped));
     std::vector<StoredBlock> blocks;
-    PENSTOCK_TRY(entry.contains("file") ? read_whole(entry, dataset, blocks) : read_blocks(entry, dataset, blocks));
+    if (!encoded)
+      PENSTOCK_TRY(entry.contains("file") ? read_whole(entry, dataset, blocks) : read_blocks(entry, dataset, blocks));
     for (StoredBlock& block : blocks) {
       block.swapped = swapped;
       PENSTOCK_TRY(claim(block, bytes(dataset.type)));
     }
     contents_.catalogue.datasets.push_back(std::move(dataset));
     contents_.blocks.push_back(std::move(blocks));
-    contents_.foreign.push_back(false);
+    contents_.foreign.push_back(encoded);
     return {};
   }
 
-  Status read_whole(const json& entry, const Dataset& dataset, std::vector<StoredBlock>& blocks) {
+  Result<int32_t> part_member(const json& entry) const {
     PENSTOCK_ASSIGN(const std::string file, text_member(entry, "file"));
     const auto part = part_index_.find(file);
     if (part == part_index_.end()) return damaged("its file '" + file.substr(0, 255) + "' is not among the parts");
-    PENSTOCK_ASSIGN(const json* offset, member(entry, "offset"));
+    return part->second;
+  }
+
+  Status read_chunks(const json& entry, const Dataset& dataset, bool swapped) {
+    if (format_ != "raw") return damaged("only raw has encoded chunks in an index");
+    if (swapped) return damaged("its chunks are of the other byte order");
+    PENSTOCK_ASSIGN(const Dims chunk, dims_member(entry, "chunk"));
+    PENSTOCK_ASSIGN(const int64_t size, chunk_bytes(chunk, dataset));
+    PENSTOCK_ASSIGN(std::vector<Filter> filters, read_filters(entry));
+    ListedChunks listed;
+    PENSTOCK_ASSIGN(listed.part, part_member(entry));
+    PENSTOCK_ASSIGN(const json* list, member(entry, "chunks"));
+    if (!list->is_array()) return damaged("'chunks' is not a list");
+    const int64_t count = Tiles(dataset, chunk, 0).count();
+    for (const json& item : *list) {
+      if (!item.is_array() || item.size() != 4) return damaged("a chunk is not [number, offset, bytes, skipped]");
+      EncodedChunk one;
+      PENSTOCK_ASSIGN(one.number, natural_from_json(item[0], "a chunk's number"));
+      PENSTOCK_ASSIGN(one.offset, natural_from_json(item[1], "a chunk's offset"));
+      PENSTOCK_ASSIGN(one.bytes, natural_from_json(item[2], "a chunk's bytes"));
+      PENSTOCK_ASSIGN(const int64_t skipped, natural_from_json(item[3], "a chunk's skipped filters"));
+      if (one.number >= count || (!listed.chunks.empty() && one.number <= listed.chunks.back().number))
+        return damaged("its chunks are not sorted, or more than it has");
+      if (one.bytes == 0 || one.bytes > size || one.offset > INT64_MAX - one.bytes)
+        return damaged("a chunk has bytes that no chunk of it can have");
+      if (skipped >> filters.size() != 0) return damaged("a chunk skips more filters than there are");
+      one.skipped = static_cast<uint32_t>(skipped);
+      claims_.push_back({listed.part, one.offset, one.offset + one.bytes, contents_.catalogue.datasets.size()});
+      listed.chunks.push_back(one);
+    }
+    contents_.chunks[dataset.name] = chunk;
+    contents_.filters[dataset.name] = std::move(filters);
+    contents_.listed[dataset.name] = std::move(listed);
+    return {};
+  }
+
+  // As it is. An encoder stores what it would make larger.
+  static Result<int64_t> chunk_bytes(const Dims& chunk, const Dataset& dataset) {
+    constexpr int64_t most = int64_t{1} << 32;
+    if (chunk.rank() == 0 || chunk.rank() != dataset.shape.rank())
+      return damaged("its chunks have another number of dimensions");
+    int64_t size = bytes(dataset.type);
+    for (int d = 0; d < chunk.rank(); ++d) {
+      if (chunk[d] < 1 || chunk[d] > dataset.shape[d] || chunk[d] > most / size)
+        return damaged("its chunks have extents that chunks of it cannot have");
+      size *= chunk[d];
+    }
+    return size;
+  }
+
+  static Result<std::vector<Filter>> read_filters(const json& entry) {
+    constexpr size_t most = 16, most_values = 64;
+    PENSTOCK_ASSIGN(const json* list, member(entry, "filters"));
+    if (!list->is_array() || list->empty() || list->size() > most) return damaged("'filters' is not a list of 1 to 16");
+    std::vector<Filter> filters;
+    for (const json& item : *list) {
+      if (!item.is_object()) return damaged("a filter is not an object");
+      PENSTOCK_ASSIGN(const json* id, member(item, "id"));
+      PENSTOCK_ASSIGN(const int64_t number, natural_from_json(*id, "a filter's 'id'"));
+      PENSTOCK_ASSIGN(const json* values, member(item, "values"));
+      if (number > UINT16_MAX || !values->is_array() || values->size() > most_values)
+        return damaged("a filter is none of HDF5's");
+      Filter& filter = filters.emplace_back(Filter{static_cast<int>(number), {}});
+      for (const json& one : *values) {
+        PENSTOCK_ASSIGN(const int64_t value, natural_from_json(one, "a filter's value"));
+        if (value > UINT32_MAX) return damaged("a filter's value has more than 32 bits");
+        filter.values.push_back(static_cast<unsigned>(value));
+      }
+    }
+    return filters;
+  }
+
+  Status read_whole(const json& entry, const Dataset& dataset, std::vector<StoredBlock>& blocks) {
     StoredBlock block;
-    block.part = part->second;
+    PENSTOCK_ASSIGN(block.part, part_member(entry));
+    PENSTOCK_ASSIGN(const json* offset, member(entry, "offset"));
     PENSTOCK_ASSIGN(block.base, natural_from_json(*offset, "'offset'"));
     block.where = Selection::whole(dataset.shape);
     if (block.where.count() > 0) blocks.push_back(std::move(block));
@@ -397,6 +474,10 @@ Status find_lost(Contents& contents) {
       int64_t& end = needed[static_cast<size_t>(block.part)];
       end = std::max(end, block.base + span_bytes(block, bytes(contents.catalogue.datasets[i].type)));
     }
+  for (const auto& [name, listed] : contents.listed) {
+    int64_t& end = needed[static_cast<size_t>(listed.part)];
+    end = std::max(end, listed.end());
+  }
   for (size_t p = 0; p < needed.size(); ++p) {
     Status why = check_part(contents.parts[p], needed[p]);
     if (why.ok()) continue;
@@ -405,6 +486,8 @@ Status find_lost(Contents& contents) {
     contents.lost.push_back({part, std::move(why), elements_in(contents, part)});
     for (auto& blocks : contents.blocks)
       std::erase_if(blocks, [&](const StoredBlock& block) { return block.part == part; });
+    for (auto& [name, listed] : contents.listed)
+      if (listed.part == part) listed.chunks.clear();
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // Index, encoding: written directly instead of through a JSON tree, since a block may have tens of thousands of runs.
 #include <set>
+#include <utility>
 
 #include "core/base/crc64.hpp"
 #include "core/format/dtype.hpp"
@@ -122,6 +123,11 @@ class Writer {
   Status append_dataset(size_t index) {
     const Dataset& dataset = contents_.catalogue.datasets[index];
     const auto& blocks = contents_.blocks[index];
+    if (const auto listed = contents_.listed.find(dataset.name); listed != contents_.listed.end()) {
+      append_definition(dataset, false);
+      append_chunks(dataset.name, listed->second);
+      return {};
+    }
     if (index < contents_.foreign.size() && contents_.foreign[index])
       return {Code::unsupported, "dataset '" + dataset.name + "' is stored in a way that an index cannot describe"};
     for (const StoredBlock& block : blocks) {
@@ -147,6 +153,35 @@ class Writer {
     append(", \"dtype\": ", dtype_of(dataset.type, swapped));
     append(", \"shape\": ", dataset.shape);
     out_ += dataset.unlimited ? ", \"unlimited\": true" : ", \"unlimited\": false";
+  }
+
+  template <typename Numbers>
+  void append_numbers(std::string_view text, const Numbers& numbers) {
+    out_ += text;
+    std::string_view between;
+    for (const auto number : numbers) append(std::exchange(between, ","), static_cast<int64_t>(number));
+    out_ += ']';
+  }
+
+  void append_chunks(const std::string& name, const ListedChunks& listed) {
+    append(", \"file\": ", parts_[static_cast<size_t>(listed.part)]);
+    append(", \"chunk\": ", contents_.chunks.at(name));
+    out_ += ", \"filters\": [";
+    std::string_view between;
+    for (const Filter& filter : contents_.filters.at(name)) {
+      out_ += std::exchange(between, ", ");
+      append("{\"id\": ", int64_t{filter.id});
+      append_numbers(", \"values\": [", filter.values);
+      out_ += '}';
+    }
+    out_ += "], \"chunks\": [";
+    between = "";
+    for (const EncodedChunk& chunk : listed.chunks) {
+      out_ += std::exchange(between, ",");
+      const int64_t numbers[] = {chunk.number, chunk.offset, chunk.bytes, int64_t{chunk.skipped}};
+      append_numbers("[", numbers);
+    }
+    out_ += "]}";
   }
 
   void append_blocks(const std::vector<StoredBlock>& blocks) {

@@ -25,9 +25,13 @@ Contents sample() {
   contents.catalogue.datasets = {{"a", {Kind::f64, 0}, Dims{4, 6}, false},
                                  {"fluid/runs", {Kind::i32, 0}, Dims{10}, true},
                                  {"nothing", {Kind::text, 5}, Dims{0}, false},
-                                 {"scalar", {Kind::complex128, 0}, Dims{}, false}};
-  contents.blocks.resize(4);
-  contents.foreign.assign(4, false);
+                                 {"scalar", {Kind::complex128, 0}, Dims{}, false},
+                                 {"z", {Kind::f32, 0}, Dims{5, 7}, true}};
+  contents.blocks.resize(5);
+  contents.foreign = {false, false, false, false, true};
+  contents.chunks["z"] = Dims{2, 4};
+  contents.filters["z"] = {{2, {4}}, {32015, {}}};
+  contents.listed["z"] = {1, {{0, 20'000, 30, 0}, {3, 20'030, 32, 1}, {5, 21'000, 7, 0}}};
   contents.blocks[0] = {{0, 0, false, Selection::of_box(Dims{4, 6}, {Dims{0, 0}, Dims{4, 3}})},
                         {1, 0, false, Selection::of_box(Dims{4, 6}, {Dims{0, 3}, Dims{4, 3}})}};
   const penstock::Run first[] = {{0, 3}, {8, 2}}, second[] = {{3, 5}};
@@ -62,6 +66,20 @@ void expect_same(const Contents& a, const Contents& b) {
   }
   EXPECT_EQ(a.catalogue.datasets, b.catalogue.datasets);
   EXPECT_EQ(a.catalogue.attributes, b.catalogue.attributes);
+  EXPECT_EQ(a.foreign, b.foreign);
+  EXPECT_EQ(a.chunks, b.chunks);
+  EXPECT_EQ(a.filters, b.filters);
+  ASSERT_EQ(a.listed.size(), b.listed.size());
+  for (const auto& [name, listed] : a.listed) {
+    ASSERT_TRUE(b.listed.contains(name));
+    EXPECT_EQ(listed.part, b.listed.at(name).part);
+    const auto numbers = [](const ListedChunks& one) {
+      std::vector<int64_t> list;
+      for (const EncodedChunk& c : one.chunks) list.insert(list.end(), {c.number, c.offset, c.bytes, c.skipped});
+      return list;
+    };
+    EXPECT_EQ(numbers(listed), numbers(b.listed.at(name)));
+  }
   ASSERT_EQ(a.blocks.size(), b.blocks.size());
   for (size_t i = 0; i < a.blocks.size(); ++i) {
     ASSERT_EQ(a.blocks[i].size(), b.blocks[i].size());
@@ -95,6 +113,8 @@ TEST(Index, RoundTrip) {
   const json root = json::parse(*text);
   EXPECT_EQ(root["datasets"][3]["file"], "heat.g00000000000000a7.1");
   EXPECT_EQ(root["datasets"][3]["offset"], 4096);
+  EXPECT_EQ(root["datasets"][4]["chunks"], json::parse("[[0,20000,30,0],[3,20030,32,1],[5,21000,7,0]]"));
+  EXPECT_EQ(root["datasets"][4]["filters"][0], json::parse(R"({"id": 2, "values": [4]})"));
   EXPECT_EQ(root["datasets"][1]["dtype"], ">i4");
   EXPECT_EQ(root["datasets"][1]["blocks"][0]["runs"], json::parse("[[0,3],[8,2]]"));
 }
@@ -223,6 +243,17 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"/datasets/1/blocks/0/runs", "[[9223372036854775807,9223372036854775807]]"},
         Lie{"/datasets/1/blocks/0/offset", "90"}, Lie{"/datasets/3/file", "\"elsewhere\""},
         Lie{"/datasets/3/file", "1"}, Lie{"/datasets/3/offset", "-1"}, Lie{"/datasets/3/offset", "9223372036854775807"},
+        Lie{"/datasets/4/file", "\"elsewhere\""}, Lie{"/datasets/4/dtype", "\">f4\""}, Lie{"/datasets/4/chunk", "[2]"},
+        Lie{"/datasets/4/chunk", "[0,4]"}, Lie{"/datasets/4/chunk", "[6,4]"}, Lie{"/datasets/4/chunk", "7"},
+        Lie{"/datasets/4/shape", "[5,0]"}, Lie{"/datasets/4/shape", "[5]"}, Lie{"/datasets/4/filters", "[]"},
+        Lie{"/datasets/4/filters", "{}"}, Lie{"/datasets/4/filters/0", "2"}, Lie{"/datasets/4/filters/0/id", "-1"},
+        Lie{"/datasets/4/filters/0/id", "65536"}, Lie{"/datasets/4/filters/0/values", "4"},
+        Lie{"/datasets/4/filters/0/values", "[4294967296]"}, Lie{"/datasets/4/filters/0/values", "[\"4\"]"},
+        Lie{"/datasets/4/chunks", "{}"}, Lie{"/datasets/4/chunks/0", "0"}, Lie{"/datasets/4/chunks/0", "[0,20000,30]"},
+        Lie{"/datasets/4/chunks/0/0", "3"}, Lie{"/datasets/4/chunks/0/0", "-1"}, Lie{"/datasets/4/chunks/2/0", "6"},
+        Lie{"/datasets/4/chunks/0/1", "-1"}, Lie{"/datasets/4/chunks/0/1", "9223372036854775807"},
+        Lie{"/datasets/4/chunks/0/1", "20001"}, Lie{"/datasets/4/chunks/0/1", "4100"},
+        Lie{"/datasets/4/chunks/0/2", "0"}, Lie{"/datasets/4/chunks/0/2", "33"}, Lie{"/datasets/4/chunks/0/3", "4"},
         Lie{"/attributes", "[]"}, Lie{"/attributes/..", "{}"}, Lie{"/attributes/a", "[]"},
         Lie{"/attributes/a~1b", "{}"}, Lie{"/attributes/a", "{\"x\":1}"},
         Lie{"/attributes/a", "{\"x\":{\"type\":\"u8\",\"value\":256}}"},

@@ -29,6 +29,12 @@ Result<int64_t> size_of(const FileDescriptor& file, const std::string& path) {
 
 Result<int64_t> regular_file_bytes(const std::string& path) { return size_of(open_to_read(path), path); }
 
+Result<FileDescriptor> open_regular_file(const std::string& path) {
+  FileDescriptor file = open_to_read(path);
+  PENSTOCK_TRY(size_of(file, path).status());
+  return file;
+}
+
 Result<std::string> read_regular_file(const std::string& path, int64_t limit) {
   const FileDescriptor file = open_to_read(path);
   PENSTOCK_ASSIGN(const int64_t size, size_of(file, path));

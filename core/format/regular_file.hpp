@@ -7,10 +7,14 @@
 
 #include <penstock/status.hpp>
 
+#include "core/base/file_descriptor.hpp"
+
 namespace penstock {
 
 // The size of PATH; Code::not_found, Code::denied, or Code::damaged if it is not a regular file.
 Result<int64_t> regular_file_bytes(const std::string& path);
+// PATH, to be read, with the same errors.
+Result<FileDescriptor> open_regular_file(const std::string& path);
 // The contents of PATH, at most LIMIT bytes.
 Result<std::string> read_regular_file(const std::string& path, int64_t limit = INT64_MAX);
 

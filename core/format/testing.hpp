@@ -39,7 +39,7 @@ class Scratch {
 
 inline Status read_foreign(const Format& format, const std::string& path, const Dataset& dataset, const Box& box,
                            std::span<std::byte> out) {
-  PENSTOCK_ASSIGN(const auto open, format.open_foreign(path, dataset, 0));
+  PENSTOCK_ASSIGN(const auto open, format.open_foreign({}, path, dataset, 0));
   return open->read(box, out);
 }
 

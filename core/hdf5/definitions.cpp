@@ -270,14 +270,16 @@ std::vector<Filter> filters_of(hid_t creation) {
   return filters;
 }
 
-std::vector<std::string> filter_names(hid_t creation) {
+std::vector<std::string> names_of(std::span<const Filter> filters) {
   std::vector<std::string> names;
-  for (const auto& [id, values] : filters_of(creation)) {
+  for (const auto& [id, values] : filters) {
     const auto* known = std::ranges::find(usual, id, &KnownFilter::number);
     names.push_back((known == std::end(usual) ? std::to_string(id) : std::string(known->name)) + details(id, values));
   }
   return names;
 }
+
+std::vector<std::string> filter_names(hid_t creation) { return names_of(filters_of(creation)); }
 
 Status check_sources(hid_t creation, const std::string& path) {
   PENSTOCK_TRY(missing_filter(creation));

@@ -44,6 +44,7 @@ struct VirtualSource {
 Result<std::vector<VirtualSource>> virtual_sources(hid_t creation);
 // The filters of CREATION, as applied: "shuffle", "deflate 4", "32099".
 std::vector<std::string> filter_names(hid_t creation);
+std::vector<std::string> names_of(std::span<const Filter> filters);
 // The same as numbers, with their values.
 std::vector<Filter> filters_of(hid_t creation);
 // Code::unsupported if the storage that CREATION describes needs a filter that the library does not have, or another

@@ -247,6 +247,8 @@ Result<std::vector<int64_t>> find_written(const Target& target, const Published&
 // The parts that hold elements of DAMAGE.
 std::vector<int32_t> parts_of(const Contents& contents, const Damage& damage) {
   std::vector<int32_t> parts;
+  if (const auto listed = contents.listed.find(damage.dataset); listed != contents.listed.end())
+    parts.push_back(listed->second.part);
   for (const StoredBlock& block : contents.blocks[static_cast<size_t>(contents.catalogue.index_of(damage.dataset))])
     if (block.where.count_below(damage.end) > block.where.count_below(damage.first)) parts.push_back(block.part);
   return parts;

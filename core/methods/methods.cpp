@@ -56,7 +56,8 @@ Descriptor make_common() {
         "of a set of files: 1 adds a file from which any one lost or damaged one is rebuilt (penstock verify "
         "--repair)"},
        {"compression", Parameter::Type::choice, compressions(), "none",
-        "the codec for datasets of 64 KiB and more, in chunks that any HDF5 reads (format hdf5, placement single)"},
+        "the codec for datasets of 64 KiB and more, in chunks with HDF5's filters (format hdf5 or raw, placement "
+        "single)"},
        {"compression_level", Parameter::Type::integer, "0", "0", "how hard the codec tries; 0 is its default"},
        {"max_error", Parameter::Type::text, "a number", "0",
         "of compression=zfp: how far a stored f32 or f64 may be from what was put; 0: it is the same"},
@@ -180,7 +181,8 @@ Status check_compression(const Plan& plan, const Settings& settings) {
   if (chosen == nullptr && !automatic) return {};
   if (!find_format(plan.format)->encodes())
     return {Code::unsupported,
-            fmt::format("format {} stores numbers as they are: compression={} needs format hdf5", plan.format, word)};
+            fmt::format("format {} stores numbers as they are: compression={} needs format hdf5 or raw", plan.format,
+                        word)};
   if (!find_placement(plan.placement)->encodes())
     return {Code::unsupported, fmt::format("compression={} needs placement=single, not {}", word, plan.placement)};
   if (settings.integer("chunk_bytes") > max_chunk_bytes)

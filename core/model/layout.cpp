@@ -1,6 +1,8 @@
 // Layout: the contents of a file as a message between ranks.
 #include "core/model/layout.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/encode.hpp"
@@ -19,6 +21,12 @@ int64_t span_bytes(const StoredBlock& block, int64_t element_bytes) {
   if (block.row_stride == 0 || count == 0) return count * element_bytes;
   const int64_t rows = packed_shape(block.where)[0];
   return (rows - 1) * block.row_stride + count / rows * element_bytes;
+}
+
+int64_t ListedChunks::end() const {
+  int64_t end = 0;
+  for (const EncodedChunk& chunk : chunks) end = std::max(end, chunk.offset + chunk.bytes);
+  return end;
 }
 
 namespace {
@@ -66,9 +74,14 @@ void name_elements(const Dataset& dataset, const StoredBlock& block, std::vector
 
 std::vector<std::string> elements_in(const Contents& contents, int32_t part) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < contents.blocks.size(); ++i)
+  for (size_t i = 0; i < contents.blocks.size(); ++i) {
+    const Dataset& dataset = contents.catalogue.datasets[i];
+    const auto listed = contents.listed.find(dataset.name);
+    if (listed != contents.listed.end() && listed->second.part == part)
+      name_elements(dataset, {part, 0, false, Selection::whole(dataset.shape)}, names);
     for (const StoredBlock& block : contents.blocks[i])
-      if (block.part == part && block.where.count() > 0) name_elements(contents.catalogue.datasets[i], block, names);
+      if (block.part == part && block.where.count() > 0) name_elements(dataset, block, names);
+  }
   return names;
 }
 
@@ -112,6 +125,12 @@ std::vector<std::byte> encode(const Contents& contents) {
       out.value(id);
       out.list(std::span<const unsigned>(values));
     }
+  }
+  out.value(std::ssize(contents.listed));
+  for (const auto& [name, listed] : contents.listed) {
+    out.text(name);
+    out.value(listed.part);
+    out.list(std::span<const EncodedChunk>(listed.chunks));
   }
   out.value(std::ssize(contents.lost));
   for (const Contents::Lost& lost : contents.lost) {
@@ -160,6 +179,11 @@ Result<Contents> decode_contents(std::span<const std::byte> bytes) {
       const auto id = in.value<int>();
       filters.push_back({id, in.list<unsigned>()});
     }
+  }
+  for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
+    ListedChunks& listed = contents.listed[in.text()];
+    listed.part = in.value<int32_t>();
+    listed.chunks = in.list<EncodedChunk>();
   }
   for (auto n = in.value<int64_t>(); n > 0 && in.ok(); --n) {
     Contents::Lost& lost = contents.lost.emplace_back();

@@ -74,6 +74,14 @@ struct Parity {
   std::vector<FileSum> parts;
 };
 
+// The encoded chunks of a dataset in one part, by number, with offsets in it; absent ones are zeros.
+struct ListedChunks {
+  int32_t part = 0;
+  std::vector<EncodedChunk> chunks;
+
+  int64_t end() const;  // one past the last byte
+};
+
 // A file or a set of files, as read: its contents and their locations.
 struct Contents {
   std::string format;
@@ -85,6 +93,7 @@ struct Contents {
   std::vector<bool> foreign;                     // for each dataset: chunked, filtered, compact or of another type
   std::map<std::string, Dims> chunks;  // chunk extents of chunked foreign datasets, whose chunks are read whole
   std::map<std::string, std::vector<Filter>> filters;  // of those CHUNKS whose elements are as we write them
+  std::map<std::string, ListedChunks> listed;          // of those that an index describes, which no library finds
   std::string left_out;  // the first item in the file that a catalogue cannot hold unchanged; "" if there is none
   std::vector<std::string> unread;  // all omitted items, by name and with the reason, up to some number
   // The first item that is presented in another form than stored, also in a copy; "" if there is none.

@@ -21,6 +21,16 @@ void add_claims(const Placing& placing, Placed& placed) {
   }
 }
 
+// Rank 0 has the chunks. For a format without an index of its own.
+void list_chunks(const Encoding& encoding, const std::string& name, size_t d, Contents& contents) {
+  const StoredBlock& block = contents.blocks[d].front();
+  contents.filters[name] = encoding.filters;
+  ListedChunks& listed = contents.listed[name];
+  listed = {block.part, encoding.chunks};
+  for (EncodedChunk& chunk : listed.chunks)
+    if (chunk.written == 0) chunk.offset += block.base;
+}
+
 class Single final : public Placement {
  public:
   const Descriptor& describe() const override { return descriptor_; }
@@ -46,11 +56,13 @@ class Single final : public Placement {
       placed.contents.blocks[d].push_back(std::move(blocks[0][d]));
     }
     add_claims(placing, placed);
-    for (size_t d = 0; d < blocks[0].size(); ++d) {  // readers go through the format's library
+    for (size_t d = 0; d < blocks[0].size(); ++d) {  // readers go through the format
       if (!options.encoded(d)) continue;
+      const std::string& name = placing.catalogue->datasets[d].name;
+      if (!placing.format->self_contained()) list_chunks(options.encodings[d], name, d, placed.contents);
       placed.contents.foreign[d] = true;
       placed.contents.blocks[d].clear();
-      placed.contents.chunks[placing.catalogue->datasets[d].name] = options.encodings[d].chunk;
+      placed.contents.chunks[name] = options.encodings[d].chunk;
     }
     return placed;
   }

@@ -140,12 +140,14 @@ TEST_P(Options, WrongOnesAreRefusedByName) {
 TEST_P(Options, OneDatasetMayBeCompressedAndAnotherNot) {
   const int64_t n = 20000;
   const auto data = tenths(n);
-  const bool single_hdf5 = GetParam().starts_with("hdf5") && GetParam().find("per_rank") == std::string::npos;
-  if (!single_hdf5) {
+  const bool encodes = !GetParam().starts_with("netcdf") && GetParam().find("per_rank") == std::string::npos;
+  if (!encodes) {
     EXPECT_EQ(create()->set_options("a", "compression=deflate").code(), Code::unsupported);
     return;
   }
   for (const std::string& plan : {GetParam(), GetParam() + ":compression=deflate"}) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
     auto file = File::create(comm_, path_, plan);
     ASSERT_TRUE(file.ok());
     ASSERT_TRUE(file->set_options("no", "compression=none").ok());
@@ -153,8 +155,10 @@ TEST_P(Options, OneDatasetMayBeCompressedAndAnotherNot) {
     if (yes.code() == Code::unsupported) GTEST_SKIP() << yes.message();
     for (const char* name : {"no", "yes"}) ASSERT_TRUE(file->put(name, f64, whole({n}), data.data()).ok());
     ASSERT_TRUE(file->close().ok());
-    EXPECT_LT(fs::file_size(path_), 14 * n);
-    EXPECT_GT(fs::file_size(path_), 8 * n) << "one of two is stored as it is";
+    uintmax_t size = 0;
+    for (const auto& entry : fs::directory_iterator(folder_)) size += entry.file_size();
+    EXPECT_LT(size, 14 * n);
+    EXPECT_GT(size, 8 * n) << "one of two is stored as it is";
     EXPECT_EQ(read("no", {n}), data);
     EXPECT_EQ(read("yes", {n}), data);
   }

@@ -66,7 +66,7 @@ json as_json(const Attribute& attribute) {
 void add_stored(json& one, const Contents& contents, const Dataset& dataset, const std::string& path) {
   const Format* of = find_format(contents.format);
   if (of == nullptr) return;
-  const auto open = of->open_foreign(path, dataset, 0);
+  const auto open = of->open_foreign(contents, path, dataset, 0);
   if (!open.ok()) return;
   const Stored stored = (*open)->stored();
   one["filters"] = stored.filters;

@@ -57,15 +57,16 @@ Status write_file(const std::string& path, const std::string& plan, bool rich) {
 }
 
 // A raw set as the fuzzer of files takes it: the sidecar, NUL, the part, which is called "part".
-void add_raw(const fs::path& folder, const fs::path& scratch, const std::string& name, bool rich) {
+void add_raw(const fs::path& folder, const fs::path& scratch, const std::string& name, bool rich,
+             const std::string& parameters = "placement=per_rank") {
   const fs::path path = scratch / (name + ".raw");
-  if (!write_file(path, "raw/independent:placement=per_rank", rich).ok()) return;
+  if (!write_file(path, "raw/independent:" + parameters, rich).ok()) return;
   std::string index = read(path.string() + ".json");
   for (const auto& entry : fs::directory_iterator(scratch)) {
     const std::string part = entry.path().filename();
-    const size_t at = index.find('"' + part + '"');
+    size_t at = index.find('"' + part + '"');
     if (at == std::string::npos) continue;
-    index.replace(at + 1, part.size(), "part");
+    for (; at != std::string::npos; at = index.find('"' + part + '"')) index.replace(at + 1, part.size(), "part");
     write(folder / "index" / name, index);
     write(folder / "file" / (name + "-raw"), index + '\0' + read(entry.path()));
     return;
@@ -196,6 +197,7 @@ Status fill(const fs::path& folder, const fs::path& scratch) {
     write(folder / "netcdf_header" / name, read(netcdf));
     write(folder / "hdf5" / name, read(hdf5));
   }
+  add_raw(folder, scratch, "chunks", false, "compression=deflate,chunk_bytes=64");
   PENSTOCK_TRY(write_file(scratch / "set.h5", "hdf5/independent:placement=per_rank", false));
   write(folder / "hdf5" / "set", read(scratch / "set.h5"));
   PENSTOCK_TRY(add_streams(folder, scratch));

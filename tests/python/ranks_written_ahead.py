@@ -1,7 +1,8 @@
-"""ranks_written_ahead.py: what test_written_ahead.py runs on several ranks: FOLDER CASE CODEC; writes chunks in batches
-and checks every value, where the chunks lie, and the checksums."""
+"""ranks_written_ahead.py: what test_written_ahead.py runs on several ranks: FOLDER CASE CODEC EXTENSION; writes chunks
+in batches and checks every value, where the chunks lie, and the checksums."""
 
 import itertools
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,8 @@ import penstock
 
 comm = MPI.COMM_WORLD
 r, n = comm.rank, comm.size
-folder, case, codec = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+folder, case, codec, extension = Path(sys.argv[1]), *sys.argv[2:5]
+METHOD = {"h5": "hdf5/two_phase", "raw": "raw/two_phase"}[extension]
 SMALL = "chunk_bytes=64KiB,memory_bytes=1MiB"  # batches of 256 KiB, with 37 chunks in each rank's 9 MiB
 Array = np.ndarray[Any, Any]
 
@@ -44,15 +46,28 @@ def slab(a: Array, even: bool = True, **options: Any) -> Any:
 
 
 def write(name: str, settings: str, fill: Callable[[penstock.File], None]) -> Path:
-    path = folder / f"{name}.h5"
-    with penstock.create(path, comm, f"hdf5/two_phase:compression={codec},{settings}") as file:
+    path = folder / f"{name}.{extension}"
+    with penstock.create(path, comm, f"{METHOD}:compression={codec},{settings}") as file:
         fill(file)
-    return path
+    return path if extension == "h5" else path.with_suffix(".raw.json")
 
 
-def places(path: Path, name: str) -> list[tuple[tuple[int, ...], int, int]]:
-    """The first element, offset and bytes of each chunk, in the order of their numbers."""
+def described(path: Path, name: str) -> dict[str, Any]:
+    """What the index of a raw file says of a dataset."""
+    return dict({d["name"]: d for d in json.loads(path.read_text())["datasets"]}[name])
+
+
+def data_of(path: Path) -> Path:
+    return path if extension == "h5" else path.with_name(json.loads(path.read_text())["parts"][0])
+
+
+def places(path: Path, name: str) -> list[tuple[Any, int, int]]:
+    """The first element, or the number, offset and bytes of each chunk, in the order of their numbers."""
+    if extension == "raw":
+        return [(chunk[0], chunk[1], chunk[2]) for chunk in described(path, name).get("chunks", [])]
     with h5py.File(path) as file:
+        if file[name].chunks is None:
+            return []
         data = file[name].id
         chunks = [data.get_chunk_info(i) for i in range(data.get_num_chunks())]
     return sorted((c.chunk_offset, c.byte_offset, c.size) for c in chunks)
@@ -64,21 +79,25 @@ def in_batches(path: Path, name: str) -> bool:
     return offsets != sorted(offsets)
 
 
+def read(path: Path, name: str) -> Array:
+    """By others where these can."""
+    with h5py.File(path) if extension == "h5" else penstock.open(path) as file:
+        return np.asarray(file[name][...])
+
+
 def check(path: Path, values: dict[str, Array]) -> None:
     comm.barrier()
     if r == 0:
         taken = []
-        with h5py.File(path) as file:
-            for name, expected in values.items():
-                assert file[name][...].tobytes() == expected.tobytes(), name
-                if file[name].chunks is not None:
-                    taken += [(offset, offset + size) for _, offset, size in places(path, name)]
+        for name, expected in values.items():
+            assert read(path, name).tobytes() == expected.tobytes(), name
+            taken += [(offset, offset + size) for _, offset, size in places(path, name)]
         taken.sort()
         assert all(a[1] <= b[0] for a, b in itertools.pairwise(taken)), "chunks overlap"
-        assert not taken or taken[-1][1] <= path.stat().st_size
+        assert not taken or taken[-1][1] <= data_of(path).stat().st_size
         stored = sum(end - begin for begin, end in taken)
         plain = sum(a.nbytes for name, a in values.items() if name.startswith("plain"))
-        assert path.stat().st_size < 1.05 * stored + plain + 200_000, "room is lost"
+        assert data_of(path).stat().st_size < 1.05 * stored + plain + 200_000, "room is lost"
     with penstock.open(path, comm, plan=":verify=always") as file:
         for name, expected in values.items():
             np.testing.assert_array_equal(file[name][...], expected)
@@ -134,15 +153,14 @@ def rounded() -> None:
     options = write("options", SMALL, lambda file: file.lend("a", slab(a, keep_bits=9)))
     small = write("small", "keep_bits=9", lambda file: file.lend("a", slab(a[:, :1, :7].copy())))  # is not encoded
     comm.barrier()
-    with h5py.File(put) as file:
-        kept = file["a"][...]
+    kept = read(put, "a")
     finite = np.isfinite(a) & (np.abs(a) < 1e300)
     assert (kept.view("u8") & ((1 << 43) - 1) == 0)[finite].all()
     assert (np.abs(kept - a)[finite] <= np.abs(a[finite]) / 1024).all()
     assert (np.isnan(kept) == np.isnan(a)).all()
-    with h5py.File(options) as file, h5py.File(small) as other:
+    with penstock.open(options) as file:
         assert file["a"].attrs["_QuantizeBitRoundNumberOfSignificantBits"] == 9
-        np.testing.assert_array_equal(other["a"][...], kept[:, :1, :7])
+    np.testing.assert_array_equal(read(small, "a"), kept[:, :1, :7])
     for path in (lent, options):
         check(path, {"a": kept})
 
@@ -151,7 +169,7 @@ def changed() -> None:
     """A file that is changed keeps what stays, whose bits nobody rounds again."""
     a, b = field((37 * n, 128, 256)), field((37 * n, 128, 200)) * 3
     path = write("changed", SMALL, lambda file: file.lend("a", slab(a)))
-    with penstock.reopen(path, comm, f"hdf5/two_phase:compression={codec},{SMALL}") as file:
+    with penstock.reopen(path, comm, f"{METHOD}:compression={codec},{SMALL}") as file:
         file.lend("b", slab(b))
     check(path, {"a": a, "b": b})
 

@@ -347,7 +347,7 @@ def test_without_checksums_it_is_as_small(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "plan", "why"),
     [
-        ("a.raw", "raw:compression=deflate", "format raw stores numbers as they are"),
+        ("a.raw", "raw:compression=deflate,placement=per_rank", "needs placement=single, not per_rank"),
         ("a.nc", "netcdf:compression=deflate", "format netcdf stores numbers as they are"),
         ("a.h5", ":compression=deflate,placement=parts", "compression=deflate needs placement=single, not parts"),
         ("a.h5", ":compression=deflate,compression_level=10", "compression_level=10: deflate has levels up to 9"),

@@ -64,7 +64,7 @@ class Hdf5 final : public Format {
     return hdf5::read_contents(path);
   }
 
-  Result<std::unique_ptr<ForeignDataset>> open_foreign(const std::string& path, const Dataset& dataset,
+  Result<std::unique_ptr<ForeignDataset>> open_foreign(const Contents&, const std::string& path, const Dataset& dataset,
                                                        int64_t cache_bytes) const override {
     const hdf5::QuietErrors quiet;
     PENSTOCK_TRY(hdf5::library_ready());

@@ -59,6 +59,24 @@ TEST(Raw, MoreThan63BitsIsAnError) {
   EXPECT_EQ(raw_format().layout(catalogue, {4096}).status().code(), Code::invalid);
 }
 
+TEST(Raw, EncodedDatasetsLieBehindAllOthers) {
+  Catalogue catalogue;
+  catalogue.datasets = {{"a", {Kind::f64}, Dims{1000}}, {"b", {Kind::f64}, Dims{1000}}, {"c", {Kind::f64}, Dims{1000}}};
+  std::vector<Encoding> encodings(3);
+  encodings[0] = {Dims{10}, {{1, {4}}}, 5000, {}};
+  encodings[2] = {Dims{10}, {{1, {4}}}, 0, {}};
+  const auto layout = raw_format().layout(catalogue, {4096, encodings});
+  ASSERT_TRUE(layout.ok());
+  EXPECT_EQ(layout->blocks[1].base, 0);
+  EXPECT_EQ(layout->blocks[0].base, 8192);
+  EXPECT_EQ(layout->end, 8192 + 5000);
+  const auto behind = raw_format().layout(catalogue, {4096, encodings, {0, 8192, 100'000}});
+  ASSERT_TRUE(behind.ok());
+  EXPECT_EQ(behind->blocks[1].base, 0);
+  EXPECT_EQ(behind->blocks[0].base, 110'592);
+  EXPECT_EQ(raw_format().layout(catalogue, {4096, encodings, {0, 4096, 100'000}}).status().code(), Code::internal);
+}
+
 TEST(Raw, ReadsBackAndRecognises) {
   const Scratch scratch;
   const Catalogue catalogue = sample();
