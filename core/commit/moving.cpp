@@ -147,7 +147,8 @@ Status publish_moved(Opened& file, Moving& moving) {
     return status;
   }
   moving.finished = true;
-  if (!target.set && seconds > 0 && !moving.encoded.ahead) {  // else it is the rate of the rest and of the sync of all
+  // Of what is written ahead it would be the rate of the rest, and of the sync of all.
+  if (!target.method.own_files && seconds > 0 && !moving.encoded.ahead) {
     int64_t bytes = 0;
     for (const Part& part : moving.output.placed.parts) bytes += part.bytes;
     note_rate(target, bytes, seconds);

@@ -240,6 +240,24 @@ TEST(Automatic, CountsOnWritingMeanwhileWhereChunksAreWrittenAhead) {
   fs::remove_all(folder);
 }
 
+TEST(Automatic, LearnsHowFastStorageIsFromFilesOfAllFormats) {
+  const auto data = test::numbers(2'000'000);
+  for (const std::string format : {"hdf5", "raw"}) {
+    const std::string folder = "automatic-" + format;
+    fs::create_directories(folder);
+    std::string reason;
+    for (const std::string plan : {"/two_phase", "/two_phase:compression=auto"}) {
+      auto file = File::create(serial_communicator(), fs::absolute(folder) / ("f." + format), format + plan);
+      ASSERT_TRUE(file.ok()) << file.status().message();
+      ASSERT_TRUE(file->put("a", f64, whole({2'000'000}), data.data()).ok());
+      ASSERT_TRUE(file->close().ok());
+      reason = file->report().reason;
+    }
+    EXPECT_NE(reason.find("as storage took"), std::string::npos) << format << ": " << reason;
+    fs::remove_all(folder);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Options, ::testing::ValuesIn(test::methods), name_of_method);
 
 }  // namespace
