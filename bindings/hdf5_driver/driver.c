@@ -12,6 +12,7 @@
 
 __thread int writes_alone = 0;
 __thread void *asked_file = 0;
+__thread struct lists opened_by = {H5I_INVALID_HID, H5I_INVALID_HID};
 
 /* mpio's class, and the one that its files get from us: the same but for these functions. */
 struct classes {
@@ -139,13 +140,14 @@ static H5FD_t *open_below(const char *name, unsigned flags, hid_t list, haddr_t 
     say_error(caller, __LINE__, "HDF5_DRIVER_CONFIG=%s: the driver penstock takes no configuration; unset it", config);
     return NULL;
   }
-  const int is_parallel = has_communicator(caller, list);
-  const hid_t below = list_below(caller, list, is_parallel);
+  const int is_given = list == opened_by.with; /* a copy would duplicate its communicator, which takes ms */
+  const int is_parallel = is_given || has_communicator(caller, list);
+  const hid_t below = is_given ? opened_by.given : list_below(caller, list, is_parallel);
   if (below < 0) return NULL;
   const int before = say_raw(is_parallel);
   H5FD_t *file = HDF5(H5FDopen)(name, flags, below, most);
   say_raw(before);
-  HDF5(H5Pclose)(below);
+  if (!is_given) HDF5(H5Pclose)(below);
   if (file == NULL) return NULL;
   real.driver = file->driver_id;
   real.class = is_parallel ? over(file->cls) : file->cls;

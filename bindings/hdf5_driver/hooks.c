@@ -45,17 +45,21 @@ static hid_t with_driver(void *caller, hid_t list) {
 
 HOOK hid_t H5Fcreate(const char *name, unsigned flags, hid_t creation, hid_t access) {
   CALLER;
-  const hid_t list = with_driver(caller, access);
-  const hid_t file = NEXT(H5Fcreate)(name, flags, creation, list);
-  if (list != access) HDF5(H5Pclose)(list);
+  const struct lists before = opened_by, now = {access, with_driver(caller, access)};
+  if (now.with != access) opened_by = now;
+  const hid_t file = NEXT(H5Fcreate)(name, flags, creation, now.with);
+  opened_by = before;
+  if (now.with != access) HDF5(H5Pclose)(now.with);
   return file;
 }
 
 HOOK hid_t H5Fopen(const char *name, unsigned flags, hid_t access) {
   CALLER;
-  const hid_t list = with_driver(caller, access);
-  const hid_t file = NEXT(H5Fopen)(name, flags, list);
-  if (list != access) HDF5(H5Pclose)(list);
+  const struct lists before = opened_by, now = {access, with_driver(caller, access)};
+  if (now.with != access) opened_by = now;
+  const hid_t file = NEXT(H5Fopen)(name, flags, now.with);
+  opened_by = before;
+  if (now.with != access) HDF5(H5Pclose)(now.with);
   return file;
 }
 

@@ -5,6 +5,7 @@
  *   hdf5 order FILE      the same bytes written again: alone, together, by another handle of the file
  *   hdf5 freed FILE      space of data that was removed, or cut off, becomes another dataset's
  *   hdf5 serial FILE     rank 0 writes a file without MPI
+ *   hdf5 opens FILE      with the driver, an opening duplicates the communicator once more than without
  */
 #include <hdf5.h>
 #include <mpi.h>
@@ -299,6 +300,29 @@ static void serial(const char *path) {
 #endif
 }
 
+static int duplicates;
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made) {
+  ++duplicates;
+  return PMPI_Comm_dup(comm, made);
+}
+
+/* Each duplicate is a few collective calls: milliseconds, where ranks share cores. */
+static void opens(const char *path) {
+  enum { files = 10, by_hdf5 = 1, by_driver = 1 };
+  MUST(H5Fclose(opened(path, 1)) >= 0); /* the first file takes more */
+  const hid_t list = parallel();
+  duplicates = 0;
+  for (int f = 0; f < files; ++f) {
+    const hid_t file =
+        f % 2 == 0 ? H5Fopen(path, H5F_ACC_RDWR, list) : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    MUST(file >= 0);
+    MUST(H5Fclose(file) >= 0);
+  }
+  if (duplicates > files * (by_hdf5 + by_driver)) fprintf(stderr, "%d duplicates for %d files\n", duplicates, files);
+  MUST(duplicates <= files * (by_hdf5 + by_driver));
+  H5Pclose(list);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -310,7 +334,8 @@ int main(int argc, char **argv) {
   const struct {
     const char *name;
     void (*run)(const char *);
-  } cases[] = {{"fields", fields}, {"see", see}, {"order", order}, {"freed", freed}, {"serial", serial}};
+  } cases[] = {{"fields", fields}, {"see", see},       {"order", order},
+               {"freed", freed},   {"serial", serial}, {"opens", opens}};
   int known = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     if (strcmp(argv[1], cases[i].name) == 0) {
