@@ -163,6 +163,7 @@ int Finalize() {
 // Programs, and HDF5, count on a barrier to make what was written before visible after it. So it moves what is kept.
 // Where threads call at once, it does so for the files that this thread writes: on all ranks it is the same one.
 int Barrier(MPI_Comm comm) {
+  bool met = false;  // all ranks of COMM, in a movement, which no rank leaves before all have come
   if (!Inside::already()) {
     const Inside inside;
     for (const auto& file : open_files()) {
@@ -173,11 +174,14 @@ int Barrier(MPI_Comm comm) {
           !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file)))
         continue;
       const CallTimer timer(*file->statistics, "MPI_Barrier");
-      if (const Status status = guarded([&] { return move_kept(*file, "MPI_Barrier"); }); !status.ok())
-        file->failed = status;
+      const Status status = guarded([&] { return move_kept(*file, "MPI_Barrier"); });
+      if (!status.ok()) file->failed = status;
+      int ranks = 0;
+      MPI_Comm_size(comm, &ranks);
+      met = met || (status.ok() && ranks == file->comm->size());
     }
   }
-  return original->Barrier(comm);
+  return met ? MPI_SUCCESS : original->Barrier(comm);
 }
 
 int File_sync(MPI_File handle) {

@@ -5,13 +5,17 @@
  *   hdf5 order FILE      the same bytes written again: alone, together, by another handle of the file
  *   hdf5 freed FILE      space of data that was removed, or cut off, becomes another dataset's
  *   hdf5 serial FILE     rank 0 writes a file without MPI
+ *   hdf5 barriers FILE   with the driver, which asks all ranks at a barrier, there is no other one, of the same ranks
  *   hdf5 opens FILE      with the driver, an opening duplicates the communicator once more than without
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, ranks, failures;
 
@@ -323,6 +327,31 @@ static void opens(const char *path) {
   H5Pclose(list);
 }
 
+static void barriers(const char *path) {
+  const int *made = dlsym(RTLD_DEFAULT, "barriers_of_mpi"); /* of barriers.c */
+  MUST(made != NULL);
+  if (made == NULL) return;
+  const hid_t file = opened(path, 1), set = dataset(file, "set", 0, 0, 0);
+  const int other = (rank + 1) % ranks, before = *made;
+  for (int row = 0; row < 8; ++row) {
+    if (rank == row % ranks) usleep(20000); /* late */
+    put(set, H5P_DEFAULT, rank, row, row + 1, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    GET(set, other, row, row + 1, 1);
+  }
+  MUST(*made == before);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &part);
+  MPI_Barrier(part);
+  MPI_Comm_free(&part);
+  MUST(*made == before + 1 || ranks == 1);
+  H5Dclose(set);
+  MUST(H5Fclose(file) >= 0);
+  const int closed = *made;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MUST(*made == closed + 1);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -334,8 +363,8 @@ int main(int argc, char **argv) {
   const struct {
     const char *name;
     void (*run)(const char *);
-  } cases[] = {{"fields", fields}, {"see", see},       {"order", order},
-               {"freed", freed},   {"serial", serial}, {"opens", opens}};
+  } cases[] = {{"fields", fields}, {"see", see},     {"order", order},      {"freed", freed},
+               {"serial", serial}, {"opens", opens}, {"barriers", barriers}};
   int known = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     if (strcmp(argv[1], cases[i].name) == 0) {
