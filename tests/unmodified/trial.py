@@ -91,6 +91,9 @@ def run(trial: Trial, mpi: Mpi, cwd: Path, library: Path | None, settings: Seque
         reports.mkdir(exist_ok=True)
         there |= {"LD_PRELOAD": str(library), "PENSTOCK_RUN_REPORT": str(reports)}
         there |= dict(setting.split("=", 1) for setting in settings)
+        if there.get("HDF5_DRIVER") == "penstock":
+            driver = library.parent / "hdf5" / "libpenstock_hdf5_driver.so"
+            there |= {"LD_PRELOAD": f"{driver}:{library}", "HDF5_PLUGIN_PATH": str(driver.parent)}
     begin = time.monotonic()
     with (cwd.parent / "said").open("w+b") as said:
         words = [word.replace("FOLDER", str(cwd)) for word in trial.words]

@@ -17,7 +17,8 @@ OF_TESTPHDF5 = (
     "t_chunk_alloc", "t_filter_read", "t_prop", "t_coll_md_read", "t_coll_md", "t_oflush",
 )  # fmt: skip
 OWN_RANKS = 6
-LIMIT_SECONDS = {"testphdf5": 400, "t_cache": 900, "t_cache_image": 900, "t_bigio": 900}
+LIMIT_SECONDS = {"testphdf5": 400, "t_cache": 900, "t_cache_image": 900, "t_bigio": 900, "t_pmulti_dset": 900}
+ON_4_ONLY = ("t_cache", "t_cache_image", "t_bigio")
 
 
 def suite(mpi: Mpi, place: Place) -> Suite:
@@ -25,8 +26,7 @@ def suite(mpi: Mpi, place: Place) -> Suite:
     folder = place.built("hdf5", mpi, lambda folder: build(source, folder, mpi))
     alone = there(source, ALONE)
     trials = [trial(folder, mpi, name, 4) for name in ("testphdf5", *alone)]
-    trials += [trial(folder, mpi, name, OWN_RANKS) for name in ("testphdf5", *alone) if name not in LIMIT_SECONDS]
-    trials.append(trial(folder, mpi, "testphdf5", OWN_RANKS))
+    trials += [trial(folder, mpi, name, OWN_RANKS) for name in (*alone, "testphdf5") if name not in ON_4_ONLY]
     notes = ("t_pflush1 ends without closing its file, as it should: t_pflush2, which looks at that, is what counts",)
     return Suite(f"hdf5/{mpi.name}", version, mpi, trials, notes)
 
