@@ -1,15 +1,18 @@
-// Communicators: those of all ranks.
+// Communicators: a list, of which all ranks of a communicator have those of its ranks alike.
 #include "bindings/mpiio/communicators.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <penstock/mpi.hpp>
 #include "bindings/mpiio/file.hpp"
+#include "bindings/mpiio/settings.hpp"
+#include "core/comm/mpi/native.hpp"
 
 namespace penstock::mpiio {
 namespace {
 
-constexpr int64_t most = 4;  // their shared memory stays until MPI ends
+constexpr int64_t most = 8;  // their shared memory stays until MPI ends
 
 struct Shared {
   Communicator comm;
@@ -21,28 +24,29 @@ std::vector<Shared>& all() {
   return list;
 }
 
-bool has_all_ranks(MPI_Comm comm) {
-  int alike = MPI_UNEQUAL;
-  MPI_Comm_compare(comm, MPI_COMM_WORLD, &alike);
-  return alike == MPI_IDENT || alike == MPI_CONGRUENT;
-}
-
 }  // namespace
 
 Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path) {
-  if (!all().empty() && has_all_ranks(comm))
-    for (const Shared& one : all())
-      if (one.user.expired()) return one.comm;
+  for (const Shared& one : all()) {
+    int alike = MPI_UNEQUAL;
+    MPI_Comm_compare(comm, native(*one.comm), &alike);
+    if (alike == MPI_CONGRUENT && one.user.expired()) return one.comm;
+  }
   return mpi_communicator(comm, path);
 }
 
-void share_communicator(const std::shared_ptr<File>& file) {
-  for (Shared& one : all())
-    if (one.comm == file->comm) {
-      one.user = file;
-      return;
-    }
-  if (std::ssize(all()) < most && has_all_ranks(file->native)) all().push_back({file->comm, file});
+bool may_share_communicators() { return run_settings().waits && !threads_call() && std::ssize(all()) < most; }
+
+void share_communicator(const std::shared_ptr<File>& file, bool with_others) {
+  const auto known = std::ranges::find(all(), file->comm, &Shared::comm);
+  if (known != all().end())
+    known->user = file;
+  else if (with_others)
+    all().push_back({file->comm, file});
+}
+
+void drop_communicator(const Communicator& comm) {
+  std::erase_if(all(), [&](const Shared& one) { return one.comm == comm; });
 }
 
 void free_communicators() { all().clear(); }

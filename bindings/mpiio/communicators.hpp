@@ -12,12 +12,16 @@ namespace penstock::mpiio {
 
 struct File;
 
-// Collective over COMM.
+// Collective over COMM. All its ranks choose the same: they open and close files in one order if none calls MPI by
+// several threads at once.
 Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path);
-// Local. That of FILE may serve others after it. It is the same on all ranks whether this is called, and only where no
-// rank calls MPI by several threads at once: then all ranks open and close files in one order.
-void share_communicator(const std::shared_ptr<File>& file);
-// Collective, before MPI ends, or where one of them cannot be used any more.
+// Local. Whether this rank can keep one more for other files.
+bool may_share_communicators();
+// Local, with the same WITH_OTHERS on all ranks of FILE: whether its communicator serves others after it.
+void share_communicator(const std::shared_ptr<File>& file, bool with_others);
+// Local, on all its ranks.
+void drop_communicator(const Communicator& comm);
+// Collective, before MPI ends.
 void free_communicators();
 
 }  // namespace penstock::mpiio

@@ -82,7 +82,7 @@ struct File {
   std::string datarep = "native";
   int views = 0;                         // set so far
   bool hides_views = false;              // MPI need not know the views; the same on all ranks
-  std::string token;                     // of this opening; the same on all ranks
+  std::string hidden;                    // file for the shared pointers of this opening's views
   std::optional<SharedPointer> pointer;  // of this view, if MPI does not know the view
   bool atomic = false;
 

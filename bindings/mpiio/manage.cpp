@@ -31,6 +31,8 @@ int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
   return work(*file);
 }
 
+constexpr int most_noted_views = 4;  // for their hints: HDF5 gives the same ones each time
+
 // MPICH refuses some views, on the rank that has them. With Open MPI, whose OMPIO refuses others, all are taken.
 Status judged([[maybe_unused]] const File& file, [[maybe_unused]] MPI_Datatype etype,
               [[maybe_unused]] MPI_Datatype filetype) {
@@ -264,8 +266,9 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
           return pass();  // its error
         const bool was_passed = file.why_passed() != nullptr;
         const std::string before = std::exchange(file.datarep, datarep == nullptr ? "native" : datarep);
-        // The same on all ranks, though their types and hints may differ: it is a collective call.
-        const bool give = file.why_passed() != nullptr || was_passed || !file.hides_views;
+        // The same on all ranks, though their types and hints may differ: it is a collective call. OMPIO refuses
+        // "internal".
+        const bool give = file.why_passed() != nullptr || was_passed || !file.hides_views || file.datarep != "native";
         if (!give)
           if (const int error = raise(file, "MPI_File_set_view", judged(file, etype, filetype))) return error;
         if (file.why_passed() != nullptr)
@@ -276,8 +279,8 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
             return error;
           }
         file.pointer.reset();
-        if (!give) file.pointer.emplace(file.path, file.token, file.views);
-        if (!give) note_hints(file, info, "not used: it came with a view");
+        if (!give) file.pointer.emplace(file.hidden, file.views);
+        if (!give && file.views <= most_noted_views) note_hints(file, info, "not used: it came with a view");
         file.view = View(displacement, etype, filetype);
         file.position = 0;
         return MPI_SUCCESS;

@@ -136,6 +136,24 @@ Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   return storage_file(file).status();
 }
 
+// Maxima over all ranks, all of 64 bits.
+struct Words {
+  struct Both {
+    int64_t most = 0, minus_least = 0;
+    bool same() const { return most == -minus_least; }
+  };
+  int64_t left = 0;
+  Both inode, plan, path;
+  int64_t lost = 0;                // what the background could not write of files that are closed
+  int64_t known = 0;               // bytes of wisdom
+  int64_t token = 0;               // rank 0's
+  int64_t shows_views = 0;         // no hidden file is possible
+  int64_t keeps_communicator = 0;  // others must not have it
+  int64_t unusable = 0;            // the communicator
+};
+
+int64_t hash_of(const std::string& text) { return static_cast<int64_t>(std::hash<std::string>()(text) >> 1); }
+
 // Collective. HANDLE is open, by a call that began at START; it becomes ours if that is possible on all ranks. REFUSED,
 // the same on all ranks: what the background could not write of files that are closed.
 Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle, double start, Status& refused) {
@@ -153,49 +171,45 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   const RunSettings& settings = run_settings();
   const std::string asked = fmt::format("{} {} {} {} {} {}", file->plan.text(vocabulary()), file->automatic,
                                         settings.keep_back, settings.memory, opening.background_bytes, is_raw());
-  const auto plan = static_cast<int64_t>(std::hash<std::string>()(asked) >> 1);
   const Status lost = lost_in_background();
-  const int64_t token = file->comm->rank() == 0 ? static_cast<int64_t>(random_token() >> 1) : 0;
-  const auto name_hash = static_cast<int64_t>(std::hash<std::string>()(file->path) >> 1);
-  const bool alone = !threads_call() && settings.waits;
-  int64_t words[13] = {!opening.left.empty(),
-                       inode,
-                       -inode,
-                       plan,
-                       -plan,
-                       !lost.ok(),
-                       std::ssize(opening.known),
-                       !alone,
-                       token,
-                       !SharedPointer::is_possible(file->path),
-                       name_hash,
-                       -name_hash,
-                       file->comm->poisoned() || !file->comm->usable().ok()};
-  PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 13, MPI_INT64_T, MPI_MAX, file->native), "MPI_Allreduce"));
-  if (words[12] != 0) {  // ranks gave up a call on it
-    free_communicators();
+  const int64_t plan = hash_of(asked), path = hash_of(file->path);
+  Words words{.left = !opening.left.empty(),
+              .inode = {inode, -inode},
+              .plan = {plan, -plan},
+              .path = {path, -path},
+              .lost = !lost.ok(),
+              .known = std::ssize(opening.known),
+              .token = file->comm->rank() == 0 ? static_cast<int64_t>(random_token() >> 1) : 0,
+              .shows_views = !can_hide_file(file->path),
+              .keeps_communicator = !may_share_communicators(),
+              .unusable = file->comm->poisoned() || !file->comm->usable().ok()};
+  PENSTOCK_TRY(
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, &words, sizeof words / sizeof(int64_t), MPI_INT64_T, MPI_MAX, file->native),
+                "MPI_Allreduce"));
+  if (words.unusable != 0) {  // ranks gave up a call on it
+    drop_communicator(file->comm);
     PENSTOCK_ASSIGN(file->comm, mpi_communicator(comm, file->path));
     file->native = native(*file->comm);
-  } else if (words[7] == 0) {
-    share_communicator(file);
+  } else {
+    share_communicator(file, words.keeps_communicator == 0);
   }
-  file->hides_views = words[9] == 0 && words[10] == -words[11];
-  file->token = fmt::format("{:x}", words[8]);
-  if (words[5] != 0) {
+  file->hides_views = words.shows_views == 0 && words.path.same();
+  file->hidden = hidden_file(file->path, words.token);
+  if (words.lost != 0) {
     refused = agree(file->comm, lost);
     return {};
   }
-  if (words[0] != 0 && opening.left.empty()) opening.left = "another rank leaves it to MPI, or cannot open it itself";
-  if (words[0] == 0 && words[1] != -words[2]) opening.left = "the ranks have opened different files of this name";
+  if (words.left != 0 && opening.left.empty()) opening.left = "another rank leaves it to MPI, or cannot open it itself";
+  if (words.left == 0 && !words.inode.same()) opening.left = "the ranks have opened different files of this name";
   file->keeps_alone = is_raw() && settings.keep_back && file->writable() && opening.background_bytes == 0;
   file->at_once = file->is_known = !settings.keep_back || file->keeps_alone;
-  if (words[3] != -words[4]) {  // what each rank decides for itself must be the same on all
+  if (!words.plan.same()) {  // what each rank decides for itself must be the same on all
     file->plan = plan_of("auto", {}, opening.hints);
     file->automatic = file->at_once = file->is_known = true;
     opening.background_bytes = 0;
     file->keeps_alone = false;
     for (auto& [hint, what] : opening.hints) what = "not used: the ranks have different hints or settings";
-  } else if (words[6] > 0) {
+  } else if (words.known > 0) {
     PENSTOCK_ASSIGN(file->advice, Advice::tell(*file, std::move(opening.known)));
   }
   Statistics& statistics = *file->statistics;
@@ -284,7 +298,7 @@ int File_close(MPI_File* handle) {
   }
   forget(*handle);
   const int error = original->File_close(handle);  // where ranks wait for each other
-  remove_pointers(file->token);
+  remove_pointers(file->hidden);
   return failed == MPI_SUCCESS ? error : failed;
 }
 

@@ -30,19 +30,17 @@ Status failure(const std::string& path) {
                                                path));
 }
 
-std::string path_of(const std::filesystem::path& file, const std::string& token) {
-  return file.parent_path() / fmt::format(".{}.pointer-{}", file.filename().string(), token);
-}
-
 }  // namespace
 
-SharedPointer::SharedPointer(const std::string& path, const std::string& token, int view)
-    : path_(path_of(path, token)), at_(int64_t{sizeof(int64_t)} * view) {}
+std::string hidden_file(const std::string& path, int64_t token) {
+  const std::filesystem::path file(path);
+  return file.parent_path() / fmt::format(".{}.pointer-{:x}", file.filename().string(), token);
+}
 
-bool SharedPointer::is_possible(const std::string& path) {
+bool can_hide_file(const std::string& path) {
   constexpr size_t longest = NAME_MAX - 32;
-  const std::filesystem::path whole(path);
-  return whole.filename().string().size() <= longest && ::access(whole.parent_path().c_str(), W_OK | X_OK) == 0;
+  const std::filesystem::path file(path);
+  return file.filename().string().size() <= longest && ::access(file.parent_path().c_str(), W_OK | X_OK) == 0;
 }
 
 Result<int64_t> SharedPointer::advance(int64_t count) {
@@ -76,10 +74,11 @@ Result<int64_t> SharedPointer::position() {
   return advance(0);
 }
 
-void remove_pointers(const std::string& token) {
+void remove_pointers(const std::string& hidden) {
   const std::lock_guard lock(made().mutex);
-  std::erase_if(made().paths,
-                [&](const std::string& path) { return path.ends_with(token) && ::unlink(path.c_str()) <= 0; });
+  std::erase_if(made().paths, [&](const std::string& path) {
+    return (hidden.empty() || path == hidden) && ::unlink(path.c_str()) <= 0;
+  });
 }
 
 }  // namespace penstock::mpiio

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <penstock/status.hpp>
 
@@ -13,10 +14,8 @@ namespace penstock::mpiio {
 
 class SharedPointer {
  public:
-  // Local. Those of view number VIEW of an opening of PATH; TOKEN is the opening's. All the same on all ranks.
-  SharedPointer(const std::string& path, const std::string& token, int view);
-  // Whether each rank of an opening of PATH can have it.
-  static bool is_possible(const std::string& path);
+  // Local. That of view number VIEW, in the file HIDDEN; both are the same on all ranks.
+  SharedPointer(std::string hidden, int view) : path_(std::move(hidden)), at_(int64_t{sizeof(int64_t)} * view) {}
 
   // Local, in etypes. Atomic: the position before it was advanced by COUNT.
   Result<int64_t> advance(int64_t count);
@@ -28,8 +27,11 @@ class SharedPointer {
   FileDescriptor file_;
 };
 
-// Local, when all ranks have closed their file, or MPI has ended. Removes the hidden files that this rank has made: for
-// the opening with TOKEN, or all for "".
-void remove_pointers(const std::string& token);
+// The name of the hidden file for an opening of PATH that has this TOKEN.
+std::string hidden_file(const std::string& path, int64_t token);
+// Local. Whether this rank can make it.
+bool can_hide_file(const std::string& path);
+// Local, when all ranks have closed their file, or MPI has ended. Removes HIDDEN, or all for "", if this rank made it.
+void remove_pointers(const std::string& hidden);
 
 }  // namespace penstock::mpiio

@@ -38,11 +38,11 @@ void all_cleaned(const Communicator& comm, const Status& why) {
 }
 
 Untimed::Untimed(Communicator comm, bool any) : comm_(std::move(comm)), any_(any) {
-  if (any_) comm_->call().untimed = true;
+  if (any_) before_ = std::exchange(comm_->call().untimed, true);
 }
 
 Untimed::~Untimed() {
-  if (any_) comm_->call().untimed = false;
+  if (any_) comm_->call().untimed = before_;
 }
 
 }  // namespace penstock

@@ -67,7 +67,7 @@ class Untimed {
 
  private:
   Communicator comm_;
-  bool any_;
+  bool any_, before_ = false;
 };
 
 }  // namespace penstock
