@@ -153,6 +153,13 @@ class Later {
   size_t next_ = 0;
 };
 
+// SIZE becomes that of the file by now.
+Status ask_size(File& file, int64_t& size) {
+  const auto now = size_of(file);
+  if (now.ok()) size = std::max(size, *now);
+  return max_over_ranks(file, {&size, 1});
+}
+
 // Older bytes of the background are in the file where HULLS of all ranks lie; SIZE is that of then.
 Status wait_for_older(File& file, std::span<const Hull> hulls, int64_t& size) {
   if (file.background == nullptr) return {};
@@ -161,10 +168,7 @@ Status wait_for_older(File& file, std::span<const Hull> hulls, int64_t& size) {
     if (const Status waited = wait_for_background(file, hull); !waited.ok() && file.failed.ok()) file.failed = waited;
     any = any || file.background->meets(hull);
   }
-  if (!any) return {};
-  const auto now = size_of(file);
-  if (now.ok()) size = std::max(size, *now);
-  return max_over_ranks(file, {&size, 1});
+  return any ? ask_size(file, size) : Status();
 }
 
 // Whether few ranks of a node write what is moved, and not each its own.
@@ -215,9 +219,9 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
     auto [runs, all] = runs_of_calls(0, hulls.size());
     const Status status = move_runs(file, Direction::write, std::move(runs), shape, all.last, true);
     if (status.code() != Code::overlap) return status;
-    shape.size = std::max(shape.size, all.last);
     handing.stop();
     PENSTOCK_TRY(drain_together(file));
+    PENSTOCK_TRY(ask_size(file, shape.size));  // some windows may be written by now
   }
   Status first;
   for (size_t g = 0; g < groups.size(); ++g) {

@@ -259,6 +259,38 @@ static void views_of_ranks(void) {
   CHECK(named(hidden) == 0, "%d hidden files are left", named(hidden));
 }
 
+/* As PnetCDF fills variables: a call fills the second one, others write two of five columns of each. */
+static void filled(void) {
+  enum { rows = 40, each = 5 };
+  const int columns = ranks * each, variable = rows * columns;
+  int fill[rows * each], data[rows * 2], wrong = 0;
+  for (int i = 0; i < rows * each; ++i) fill[i] = -1;
+  for (int i = 0; i < rows * 2; ++i) data[i] = 5 + rank;
+  MPI_Datatype part;
+  MPI_Type_create_subarray(2, (int[]){rows, columns}, (int[]){rows, 2}, (int[]){0, rank * each + 2}, MPI_ORDER_C,
+                           MPI_INT, &part);
+  MPI_Type_commit(&part);
+  MPI_File file = opened(path);
+  OK(MPI_File_write_at_all(file, (variable + rank * rows * each) * 4, fill, rows * each, MPI_INT, MPI_STATUS_IGNORE));
+  for (int v = 0; v < 2; ++v) {
+    OK(MPI_File_set_view(file, (MPI_Offset)v * variable * 4, MPI_INT, part, "native", MPI_INFO_NULL));
+    OK(MPI_File_write_all(file, data, rows * 2, MPI_INT, MPI_STATUS_IGNORE));
+  }
+  OK(MPI_File_close(&file));
+  MPI_Type_free(&part);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int *all = malloc((size_t)variable * 8);
+  const int fd = open(path, O_RDONLY);
+  CHECK(read(fd, all, (size_t)variable * 8) == (ssize_t)variable * 8, "the file is short");
+  close(fd);
+  for (int i = 0; i < 2 * variable; ++i) {
+    const int column = i % columns, written = column % each == 2 || column % each == 3;
+    wrong += all[i] != (written ? 5 + column / each : i < variable ? 0 : -1);
+  }
+  CHECK(wrong == 0, "%d numbers are wrong", wrong);
+  free(all);
+}
+
 /* What is in the file stays, whatever the view. */
 static void preallocated(void) {
   enum { bytes = 12 << 20 };
@@ -510,6 +542,7 @@ int main(int argc, char **argv) {
                {"shared_view", shared_in_a_view},
                {"views", views_of_ranks},
                {"preallocated", preallocated},
+               {"filled", filled},
                {"atomic", atomic_mode},
                {"order", order_of_calls},
                {"large", large_call},
