@@ -269,15 +269,14 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
         // The same on all ranks, though their types and hints may differ: it is a collective call. OMPIO refuses
         // "internal".
         const bool give = file.why_passed() != nullptr || was_passed || !file.hides_views || file.datarep != "native";
-        if (!give)
-          if (const int error = raise(file, "MPI_File_set_view", judged(file, etype, filetype))) return error;
-        if (file.why_passed() != nullptr)
-          if (const int error = raise(file, "MPI_File_set_view", move_all(file, "MPI_File_set_view"))) return error;
-        if (give)
-          if (const int error = pass(); error != MPI_SUCCESS) {
-            file.datarep = before;
-            return error;
-          }
+        Status good = give ? Status() : judged(file, etype, filetype);
+        if (file.why_passed() != nullptr) good = move_all(file, "MPI_File_set_view");
+        int error = raise(file, "MPI_File_set_view", good);
+        if (error == MPI_SUCCESS && give) error = pass();
+        if (error != MPI_SUCCESS) {
+          file.datarep = before;
+          return error;
+        }
         file.pointer.reset();
         if (!give) file.pointer.emplace(file.hidden, file.views);
         if (!give && file.views <= most_noted_views) note_hints(file, info, "not used: it came with a view");

@@ -25,9 +25,8 @@ Made& made() {
 }
 
 Status failure(const std::string& path) {
-  return Status::from_errno(errno, fmt::format("'{}', which holds the shared file pointer: with --plan none it is the "
-                                               "MPI library's",
-                                               path));
+  return Status::from_errno(
+      errno, fmt::format("'{}', which holds the shared file pointer (--plan none leaves it to MPI)", path));
 }
 
 }  // namespace

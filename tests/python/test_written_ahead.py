@@ -22,7 +22,7 @@ PROGRAM = Path(__file__).parent / "ranks_written_ahead.py"
         (1, "deflate", "raw"),
         (3, "zstd", "raw"),
         (4, "blosc", "raw"),
-        (7, "lz4", "raw"),
+        pytest.param(7, "lz4", "raw", marks=pytest.mark.nightly),
     ],
 )
 @pytest.mark.parametrize("case", ["own", "shared", "one_chunk", "many", "rounded", "changed"])
