@@ -56,8 +56,9 @@ class NodeCount {
       for (const Route& route : find_routes(std::move(pieces), domains_)) add(rank, route, letters);
       for (const auto& [receiver, letter] : letters) tell(of(rank), letter);
     }
+    for (const auto& [pair, letter] : passed_on_) tell(of(pair.first), letter);
     for (const auto& [writer, carried] : carried_) {
-      Sent& courier = of(carrier(writer));
+      Sent& courier = of(courier_to(writer));
       tell(courier, carried.letter);
       tally_.tell(writer, carried.letter.bytes());
       courier.far_messages += std::ssize(carried.rounds);
@@ -74,7 +75,10 @@ class NodeCount {
   };
 
   Sent& of(int rank) { return sent_[static_cast<size_t>(rank - ranks_.front())]; }
-  int carrier(int writer) const { return couriers_[static_cast<size_t>(writer) % couriers_.size()]; }
+  int courier_to(int writer) const { return couriers_[static_cast<size_t>(writer) % couriers_.size()]; }
+  int secretary_of(int rank) const {
+    return couriers_[static_cast<size_t>(rank - ranks_.front()) * couriers_.size() / ranks_.size()];
+  }
 
   static void tell(Sent& sender, const Letter& letter) {
     ++sender.plan_messages;
@@ -85,8 +89,10 @@ class NodeCount {
     if (route.rank == rank) return;
     const Description description = describe_route(job_.parts(), domains_, route, rank);
     const bool far = job_.node_of(route.rank) != node_, passed_on = far && !couriers_.empty();
-    const int receiver = passed_on ? carrier(route.writer) : route.rank;
-    if (receiver != rank) letters[receiver].add(description);
+    const int first = couriers_.empty() ? route.rank : secretary_of(rank);
+    const int taker = passed_on ? courier_to(route.writer) : route.rank;
+    if (first != rank) letters[first].add(description);
+    if (first != taker) passed_on_[{first, taker}].add(description);
     if (passed_on) {
       carried_[route.writer].letter.add(description);
     } else {
@@ -112,7 +118,8 @@ class NodeCount {
   std::vector<int> couriers_;
   std::vector<Sent> sent_;
   Tally& tally_;
-  std::map<int, Carried> carried_;  // by writers on other nodes
+  std::map<std::pair<int, int>, Letter> passed_on_;  // from a courier to another rank of the node
+  std::map<int, Carried> carried_;                   // by writers on other nodes
 };
 
 // For one file with placement single, as core/session and the transport call storage. Rank 0 creates the file at its

@@ -388,8 +388,7 @@ OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanC
     key_ = crc64(std::as_bytes(std::span(&route.rank, 1)), key_);
     key_ = crc64(description.pieces, key_);
     if (route.rank == ways_.rank) continue;
-    const bool passed_on = !ways_.is_near(route.rank) && !ways_.couriers.empty();
-    add(letters_, passed_on ? ways_.carrier(route) : route.rank, description);
+    add(letters_, ways_.couriers.empty() ? route.rank : ways_.secretary(), description);
   }
   cached_ = find_cached(job, cache, key_);
 }
@@ -398,43 +397,61 @@ OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanC
 Status OwnExchange::tell(const Job& job, const Communicator& node, ExchangePlan& plan) {
   PartNumbers numbers;
   std::map<int, Parcel> parcels;  // by writer
+  Letters to_writers;             // on other nodes
+  // Of a description that PEER sent, and that ends here or at a writer to which this rank carries data.
+  const auto take = [&](int peer, const Description& told) -> Status {
+    PENSTOCK_ASSIGN(Described described, decode_pieces(told));
+    const int writer = domains_.rank_of(told.writer);
+    if (writer == ways_.rank) {
+      const int carrier = ways_.is_near(told.rank) ? told.rank : peer;
+      add_client(plan, numbers, told.rank, carrier, std::move(described.pieces), described.parts);
+      return {};
+    }
+    Parcel& parcel = parcels.try_emplace(told.writer, Parcel{told.writer, writer, {}}).first->second;
+    parcel.clients.push_back({told.rank, ways_.rank, PieceList(std::move(described.pieces))});
+    add(to_writers, writer, told);
+    return {};
+  };
+  // PASSED_ON: what others of the node must take.
   const auto read_letter = [&](int peer, std::span<const std::byte> letter, Letters* passed_on) -> Status {
     PENSTOCK_ASSIGN(const std::vector<Description> all, Letter::read(letter, domains_));
     for (const Description& told : all) {
-      PENSTOCK_ASSIGN(Described described, decode_pieces(told));
       const int writer = domains_.rank_of(told.writer);
-      if (writer == ways_.rank) {
-        add_client(plan, numbers, told.rank, peer, std::move(described.pieces), described.parts);
-        continue;
-      }
-      if (passed_on == nullptr) return cannot_decode();
-      Parcel& parcel = parcels.try_emplace(told.writer, Parcel{told.writer, writer, {}}).first->second;
-      parcel.clients.push_back({told.rank, ways_.rank, PieceList(std::move(described.pieces))});
-      add(*passed_on, writer, told);
+      const int taker = ways_.couriers.empty() || ways_.is_near(writer) ? writer : ways_.courier_to(told.writer);
+      if (taker == ways_.rank)
+        PENSTOCK_TRY(take(peer, told));
+      else if (passed_on != nullptr)
+        add(*passed_on, taker, told);
+      else
+        return cannot_decode();
     }
     return {};
   };
-  Status status;  // others wait for the second exchange in any case
+  Status status;  // others wait for the next exchange in any case
   const auto read = [&](int peer, std::span<const std::byte> letter, Letters* passed_on) {
     const Status failed = read_letter(peer, letter, passed_on);
     if (status.ok()) status = failed;
   };
-  if (!ways_.couriers.empty()) {
-    Letters passed_on;
+  const auto exchange_on_node = [&](Letters letters, Letters* passed_on) {
     std::vector<Message> messages;
-    for (Message& message : messages_of(letters_)) {
+    for (Message& message : messages_of(letters)) {
       const int receiver = message.peer;
       message.peer = static_cast<int>(std::ranges::lower_bound(ways_.node, receiver) - ways_.node.begin());
       if (receiver == ways_.rank)
-        read(receiver, message.bytes, &passed_on);
+        read(receiver, message.bytes, passed_on);
       else
         messages.push_back(std::move(message));
     }
     const auto received = node->sparse_exchange(std::move(messages));
-    if (!received.ok()) status = received.status();
+    if (!received.ok() && status.ok()) status = received.status();
     for (const Message& message : received.ok() ? *received : std::vector<Message>())
-      read(ways_.node[static_cast<size_t>(message.peer)], message.bytes, &passed_on);
-    letters_ = std::move(passed_on);
+      read(ways_.node[static_cast<size_t>(message.peer)], message.bytes, passed_on);
+  };
+  if (!ways_.couriers.empty()) {
+    Letters passed_on;
+    exchange_on_node(std::move(letters_), &passed_on);
+    exchange_on_node(std::move(passed_on), nullptr);
+    letters_ = std::move(to_writers);
   }
   PENSTOCK_ASSIGN(const auto received, job.comm->sparse_exchange(messages_of(letters_)));
   for (const Message& message : received) read(message.peer, message.bytes, nullptr);

@@ -75,9 +75,12 @@ struct Ways {
 
   bool operator==(const Ways&) const = default;
   bool is_near(int other) const { return std::ranges::binary_search(node, other); }
-  // The rank that exchanges the data of ROUTE, to a writer that is not near.
-  int carrier(const Route& route) const {
-    return couriers.empty() ? rank : couriers[static_cast<size_t>(route.writer) % couriers.size()];
+  // REQUIRES: couriers. The one that exchanges the node's data with WRITER, which is not near.
+  int courier_to(int writer) const { return couriers[static_cast<size_t>(writer) % couriers.size()]; }
+  // REQUIRES: couriers. The one to which this rank tells its plan.
+  int secretary() const {
+    const auto place = static_cast<size_t>(std::ranges::lower_bound(node, rank) - node.begin());
+    return couriers[place * couriers.size() / node.size()];
   }
 };
 
@@ -153,8 +156,9 @@ class OwnExchange {
   // Collective. The plan. REPEATS: all ranks have the same number. Otherwise one sparse exchange: each source tells
   // each of its writers the selections in the writer's domain. Pieces of many datasets with equal decomposition refer
   // to their common selection, which is told once; a box is told whole, runs are cut to the domain. Afterwards both
-  // sides compute every message of every round themselves. With couriers, a sparse exchange among the ranks of NODE
-  // comes first, and couriers pass on what is told to other nodes.
+  // sides compute every message of every round themselves. With couriers, two sparse exchanges among the ranks of NODE
+  // come first: each rank tells all to one courier, and this one tells the writers of the node, and the couriers to
+  // others, which pass it on.
   Result<ExchangePlan> complete(const Job& job, const Communicator& node, bool repeats, PlanCache& cache) &&;
 
  private:
