@@ -1,6 +1,8 @@
 // two_phase: counted with the transport's own planning functions.
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "bench/count/costs.hpp"
@@ -8,6 +10,33 @@
 #include "core/transport/two_phase/exchange.hpp"
 
 namespace penstock::bench {
+
+namespace {
+
+template <size_t N>
+void raise(std::array<int64_t, N>& most, const std::array<int64_t, N>& values) {
+  std::ranges::transform(most, values, most.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
+}
+
+// As the ranks of the visited nodes agree on them (core/transport/two_phase/agreement.cpp).
+Result<std::vector<NodeGrid>> grids_of(const VirtualJob& job, RowsWanted rows) {
+  std::optional<Survey> any;
+  Survey::Extents all;
+  all.fill(INT64_MIN);
+  for (const int node : job.counted_nodes()) {
+    Survey::Bounds bounds;
+    bounds.fill(INT64_MIN);
+    for (const int rank : job.ranks_of(node)) {
+      PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
+      any.emplace(pieces);
+      raise(bounds, any->bounds());
+    }
+    raise(all, any->extents(bounds, node, job.nodes()));
+  }
+  return any->grids(all, job.nodes(), rows);
+}
+
+}  // namespace
 
 Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
   Reach all;
@@ -19,6 +48,9 @@ Result<Domains> domains_of(const VirtualJob& job, const Settings& settings) {
   cut.block = job.block();
   cut.ranks = job.ranks();
   for (int node = 0; node < job.nodes(); ++node) cut.candidates.push_back(candidates_among(job.ranks_of(node)));
+  if (job.nodes() > 1 && settings.word("domains") == "nodes") {
+    PENSTOCK_ASSIGN(cut.grids, grids_of(job, rows_wanted(cut)));
+  }
   return cut_domains(cut);
 }
 
@@ -31,8 +63,19 @@ AddressRange written(const Route& route, const Domains& domains) {
     range.begin = std::min(range.begin, first_address(piece));
     range.end = std::max(range.end, last_address(piece));
   }
-  const int64_t block = domains.block, begin = domains.cut(route.writer), end = domains.cut(route.writer + 1);
+  const int64_t block = domains.block;
+  const auto [begin, end] = domains.reach_of(route.writer);
   return {std::max(range.begin / block * block, begin), std::min((range.end + block - 1) / block * block, end)};
+}
+
+// Units of this size in which a writer begins where another one ended.
+int64_t shared_units(const Domains& domains, int64_t unit) {
+  std::vector<int64_t> units;
+  for (int w = 0; w < domains.writers; ++w)
+    for (const AddressRange& range : domains.domain_of(w).ranges)
+      if (range.begin > domains.begin && range.begin % unit != 0) units.push_back(range.begin / unit);
+  std::ranges::sort(units);
+  return std::ranges::unique(units).begin() - units.begin();
 }
 
 // What the ranks of one node send, couriers what they carry.
@@ -101,7 +144,7 @@ class NodeCount {
       tally_.tell(route.writer, own.bytes());
     }
     for (int64_t round = 0; round < rounds_; ++round) {
-      if (route.pieces.bytes_in(domains_.range(route.writer, round)) == 0) continue;
+      if (route.pieces.bytes_in(domains_.window_of(route.writer, round)) == 0) continue;
       ++of(rank).data_messages;
       if (passed_on)
         carried_[route.writer].rounds.insert(round);
@@ -162,7 +205,7 @@ Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, i
     PENSTOCK_ASSIGN(std::vector<penstock::Piece> pieces, job.pieces(rank));
     Sent sent;
     for (const Route& route : find_routes(std::move(pieces), domains)) {
-      const AddressRange domain{domains.cut(route.writer), domains.cut(route.writer + 1)};
+      const Window domain = domains.domain_of(route.writer);
       const bool far = job.node_of(rank) != job.node_of(route.rank);
       (far ? sent.far_bytes : sent.near_bytes) += route.pieces.bytes_in(domain);
       tally.write(route.writer, written(route, domains));
@@ -170,6 +213,10 @@ Result<Costs> count_two_phase(const VirtualJob& job, const Settings& settings, i
     tally.add_bytes(sent);
   }
   Costs costs = tally.costs(job, stripe);
+  if (domains.order.any()) {
+    costs.stripe_conflicts = shared_units(domains, stripe);
+    costs.block_conflicts = shared_units(domains, job.block());
+  }
   costs.metadata = metadata_calls(costs.writers, sums_come_first(job.bytes(), job.ranks()), settings);
   return costs;
 }

@@ -11,6 +11,8 @@ namespace penstock {
 // The half-open range [begin, end) of the virtual address space; its ends may lie inside elements.
 struct AddressRange {
   int64_t begin = 0, end = 0;
+
+  bool operator==(const AddressRange&) const = default;
 };
 
 // Copies between PIECE's memory and WINDOW, which holds RANGE of the address space byte for byte. Swaps bytes if

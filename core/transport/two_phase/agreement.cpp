@@ -23,15 +23,25 @@ class Agreement {
 
   Result<Agreed> reach() {
     const Reach own = reach_of(job_.pieces);
+    const Survey survey(follows_nodes() ? std::span<const Piece>(job_.pieces) : std::span<const Piece>());
     if (job_.comm->size() > 1 && cache_.exchanges > 0 && own == cache_.reach) propose(cache_.domains);
-    int64_t most[7] = {own.begin < own.end ? -own.begin : INT64_MIN,
-                       own.end,
-                       own.span,
-                       kept_.in_doubt,
-                       number(),
-                       -number(),
-                       shares() && !kept_.is_settled(memory_for(cache_.domains))};
+    std::vector<int64_t> most = {own.begin < own.end ? -own.begin : INT64_MIN,
+                                 own.end,
+                                 own.span,
+                                 kept_.in_doubt,
+                                 number(),
+                                 -number(),
+                                 shares() && !kept_.is_settled(memory_for(cache_.domains))};
+    const auto fixed = std::ssize(most);
+    Status surveyed;  // of this node: others wait for the reduction in any case
+    if (follows_nodes()) {
+      Survey::Bounds bounds = survey.bounds();
+      surveyed = kept_.node->all_reduce_max(bounds);
+      const Survey::Extents extents = survey.extents(bounds, kept_.number, kept_.nodes);
+      most.insert(most.end(), extents.begin(), extents.end());
+    }
     PENSTOCK_TRY(job_.comm->all_reduce_max(most));
+    PENSTOCK_TRY(surveyed);
     const bool in_doubt = most[3] != 0, memory_changes = in_doubt || most[6] != 0;
     if (in_doubt) kept_.memory.reset();
     kept_.in_doubt = false;
@@ -39,6 +49,11 @@ class Agreement {
     cut.block = job_.block;
     cut.ranks = job_.comm->size();
     cut.candidates = kept_.candidates;
+    if (follows_nodes()) {
+      Survey::Extents extents;
+      std::copy(most.begin() + fixed, most.end(), extents.begin());
+      cut.grids = survey.grids(extents, kept_.nodes, rows_wanted(cut));
+    }
     Agreed agreed{cut_domains(cut), {}, {}, {}};
     bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache_.domains && !memory_changes;
     Status prepared;  // of this node: others go on
@@ -61,6 +76,8 @@ class Agreement {
   }
 
  private:
+  // A job that keeps bytes between its pieces finds them in one range for each window.
+  bool follows_nodes() const { return kept_.nodes > 1 && !job_.keep && settings_.word("domains") == "nodes"; }
   bool shares() const { return settings_.word("neighbours") == "shared"; }
   int64_t number() const { return exchange_ ? exchange_->number() : -1; }
   int64_t memory_for(const Domains& domains) const {

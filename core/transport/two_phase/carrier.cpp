@@ -35,7 +35,7 @@ Status Carrier::reserve(int64_t budget) {
   int64_t sum = 0, largest = 0;
   for (const Parcel& parcel : parcels_) {
     int64_t its = 0;
-    for (int64_t round = 0; round < rounds_; ++round) its = std::max(its, load_of(parcel, range(parcel, round)).bytes);
+    for (int64_t round = 0; round < rounds_; ++round) its = std::max(its, load_of(parcel, window(parcel, round)).bytes);
     sum += its;
     largest = std::max(largest, its);
   }
@@ -75,7 +75,7 @@ Result<bool> Carrier::start_next() {
   const auto rank = static_cast<size_t>(job_.comm->rank()), size = static_cast<size_t>(job_.comm->size());
   const size_t first = reading() ? 0 : rank * parcels_.size() / size;
   const Parcel& parcel = parcels_[(next_ + first) % parcels_.size()];
-  const Load load = load_ ? *load_ : load_of(parcel, range(parcel, round_));
+  const Load load = load_ ? *load_ : load_of(parcel, window(parcel, round_));
   load_.reset();
   if (load.bytes == 0) return true;
   const int64_t place = find_room(load.bytes);
@@ -119,16 +119,16 @@ Status Carrier::start(const Parcel& parcel, int64_t round, int64_t place, Load l
 }
 
 void Carrier::let_copy(UnderWay& one) {
-  const AddressRange window = range(*one.parcel, one.round);
+  const Window its = window(*one.parcel, one.round);
   if (couriers_.all().empty()) {
     PhaseTimer timer(*job_.phases, Phase::pack);
     std::byte* data = memory_.data() + one.place;
-    return copy_load(one.parcel->clients.front().pieces, window, data, one.load.image, job_.direction);
+    return copy_load(one.parcel->clients.front().pieces, its, data, one.load.image, job_.direction);
   }
   couriers_.open(one.number);
   int64_t place = one.place;
   for (const Client& client : one.parcel->clients) {
-    const int64_t bytes = client.pieces.bytes_in(window);
+    const int64_t bytes = client.pieces.bytes_in(its);
     if (bytes == 0) continue;
     couriers_.ask(client.rank, {one.round, place, one.parcel->writer, one.number, one.load.image});
     ring_(client.rank);

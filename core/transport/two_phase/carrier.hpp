@@ -56,7 +56,7 @@ class Carrier {
   };
 
   bool reading() const { return job_.direction == Direction::read; }
-  AddressRange range(const Parcel& parcel, int64_t round) const { return domains_.range(parcel.writer, round); }
+  Window window(const Parcel& parcel, int64_t round) const { return domains_.window_of(parcel.writer, round); }
   // Starts the next parcel; false if there is no room.
   Result<bool> start_next();
   // Room for BYTES more, or -1.

@@ -10,6 +10,8 @@ namespace penstock {
 namespace {
 
 constexpr int64_t min_domain = 2 << 20;  // below this a writer's open, sync and close cost more than its writing
+// Of one file: to open and close it keeps a metadata server for seconds. Beyond, a node has fewer, but one at least.
+constexpr int64_t many_writers = 4096;
 
 int64_t count(const std::vector<std::vector<int>>& candidates) {
   int64_t sum = 0;
@@ -19,10 +21,16 @@ int64_t count(const std::vector<std::vector<int>>& candidates) {
 
 int64_t choose_writers(const Cut& cut, int64_t bytes) {
   const int64_t most = cut.candidates.empty() ? cut.nodes * most_candidates : count(cut.candidates);
-  int64_t writers = std::min(bytes / min_domain, most);
+  int64_t writers = std::min({bytes / min_domain, most, std::max(cut.nodes, many_writers)});
   const int64_t met = std::max<int64_t>(most_candidates, std::bit_width(static_cast<uint64_t>(cut.ranks)));
   if (cut.span > 0) writers = std::min(writers, static_cast<int64_t>(static_cast<__int128>(bytes) * met / cut.span));
   return writers;
+}
+
+int64_t number_of_writers(const Cut& cut, int64_t bytes) {
+  int64_t writers = cut.writers > 0 ? cut.writers : choose_writers(cut, bytes);
+  if (cut.max_writers > 0) writers = std::min(writers, cut.max_writers);
+  return std::clamp<int64_t>(writers, 1, cut.ranks);
 }
 
 // Number I of COUNT numbers spread evenly over ALL.
@@ -48,6 +56,8 @@ std::vector<int> spread_over_nodes(int64_t writers, const std::vector<std::vecto
 
 }  // namespace
 
+RowsWanted rows_wanted(const Cut& cut) { return {std::max(cut.block, cut.window / rows_in_window), cut.block}; }
+
 std::vector<int> candidates_among(const std::vector<int>& ranks) {
   const auto all = std::ssize(ranks), count = std::min<int64_t>(all, most_candidates);
   std::vector<int> candidates;
@@ -60,10 +70,10 @@ int64_t Domains::cut(int writer) const {
   return std::min(end, begin + round_up(share, block));
 }
 
-int Domains::writer_at(int64_t address) const {
-  int writer = static_cast<int>(static_cast<__int128>(address - begin) * writers / std::max<int64_t>(end - begin, 1));
-  while (writer > 0 && address < cut(writer)) --writer;
-  while (writer + 1 < writers && address >= cut(writer + 1)) ++writer;
+int Domains::writer_at(int64_t place) const {
+  int writer = static_cast<int>(static_cast<__int128>(place - begin) * writers / std::max<int64_t>(end - begin, 1));
+  while (writer > 0 && place < cut(writer)) --writer;
+  while (writer + 1 < writers && place >= cut(writer + 1)) ++writer;
   return writer;
 }
 
@@ -86,10 +96,56 @@ int64_t Domains::largest_domain() const {
   return largest;
 }
 
-AddressRange Domains::range(int writer, int64_t round) const {
-  const int64_t begin = cut(writer) + round * window, end = cut(writer + 1);
-  return {std::min(begin, end), std::min(begin + window, end)};
+int64_t Window::bytes() const {
+  int64_t bytes = 0;
+  for (const AddressRange& range : ranges) bytes += range.end - range.begin;
+  return bytes;
 }
+
+Window Domains::window_of(int writer, int64_t round) const {
+  const int64_t first = cut(writer) + round * step, last = cut(writer + 1);
+  return window_at({std::min(first, last), std::min(first + step, last)});
+}
+
+Window Domains::window_at(AddressRange places) const {
+  Window window;
+  if (places.begin >= places.end) return window;
+  window.ranges = order.addresses(places);
+  if (!order.any()) return window;
+  for (AddressRange& range : window.ranges)
+    range = {round_up(range.begin, block), std::min(round_up(range.end, block), end)};
+  std::erase_if(window.ranges, [](const AddressRange& range) { return range.begin >= range.end; });
+  return window;
+}
+
+AddressRange Domains::reach_of(int writer) const {
+  if (!order.any()) return {cut(writer), cut(writer + 1)};
+  AddressRange reach{end, begin};
+  for (const AddressRange& range : domain_of(writer).ranges)
+    reach = {std::min(reach.begin, range.begin), std::max(reach.end, range.end)};
+  return reach;
+}
+
+namespace {
+
+// Divides by cells, if that leaves each cell a writer, and each round at least half a window: where rows are cut inside
+// blocks, each may have one block more.
+void divide_by_cells(Domains& d, Cut cut) {
+  Order order({d.begin, d.end}, std::move(cut.grids));
+  int64_t step = d.window;
+  if (!order.is_aligned(d.block)) {
+    const int64_t row = order.shortest_row(), ends = (order.cut_gaps(d.block) + 2) * d.block;
+    step = static_cast<int64_t>(static_cast<__int128>(d.window - ends) * row / (row + d.block)) / d.block * d.block;
+  }
+  cut.span = (d.end - d.begin) / order.cells();
+  const int64_t writers = number_of_writers(cut, d.end - d.begin);
+  if (writers < order.cells() || 2 * step < d.window) return;
+  d.writers = static_cast<int>(writers);
+  d.order = std::move(order);
+  d.step = step;
+}
+
+}  // namespace
 
 Domains cut_domains(const Cut& cut) {
   Domains d;
@@ -97,10 +153,9 @@ Domains cut_domains(const Cut& cut) {
   d.end = std::max(round_up(cut.end, cut.block), d.begin);
   d.block = cut.block;
   d.ranks = cut.ranks;
-  int64_t writers = cut.writers > 0 ? cut.writers : choose_writers(cut, d.end - d.begin);
-  if (cut.max_writers > 0) writers = std::min(writers, cut.max_writers);
-  d.writers = static_cast<int>(std::clamp<int64_t>(writers, 1, cut.ranks));
-  d.window = std::max(cut.block, round_up(cut.window, cut.block));
+  d.writers = static_cast<int>(number_of_writers(cut, d.end - d.begin));
+  d.window = d.step = std::max(cut.block, round_up(cut.window, cut.block));
+  if (!cut.grids.empty()) divide_by_cells(d, cut);
   if (d.writers <= count(cut.candidates)) d.writer_ranks = spread_over_nodes(d.writers, cut.candidates);
   return d;
 }

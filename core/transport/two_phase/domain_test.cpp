@@ -111,6 +111,8 @@ TEST(Domains, NothingToMoveHasNoRounds) { EXPECT_EQ(cut_domains({.ranks = 4}).ro
 TEST(Domains, ANodeHasAFewWriters) {
   EXPECT_EQ(cut_domains({.end = int64_t{1} << 40, .ranks = 64, .nodes = 1}).writers, 4);
   EXPECT_EQ(cut_domains({.end = int64_t{1} << 40, .ranks = 64, .nodes = 8}).writers, 32);
+  EXPECT_EQ(cut_domains({.end = int64_t{1} << 42, .ranks = 1 << 17, .nodes = 1 << 11}).writers, 4096);
+  EXPECT_EQ(cut_domains({.end = int64_t{1} << 42, .ranks = 1 << 20, .nodes = 1 << 14}).writers, 1 << 14);
   EXPECT_EQ(cut_domains({.end = 5 << 20, .ranks = 64, .nodes = 8}).writers, 2);
   EXPECT_EQ(cut_domains({.end = 1000, .ranks = 64, .nodes = 8}).writers, 1);
 }

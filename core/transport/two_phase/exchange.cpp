@@ -132,9 +132,10 @@ std::span<const Piece> PieceList::near(AddressRange range) const {
   return {lists_->pieces.begin() + from, lists_->pieces.begin() + to};
 }
 
-int64_t PieceList::bytes_in(AddressRange range) const {
+int64_t PieceList::bytes_in(const Window& window) const {
   int64_t bytes = 0;
-  for (const Piece& piece : near(range)) bytes += penstock::bytes_in(piece, range.begin, range.end);
+  for (const AddressRange& range : window.ranges)
+    for (const Piece& piece : near(range)) bytes += penstock::bytes_in(piece, range.begin, range.end);
   return bytes;
 }
 
@@ -148,19 +149,22 @@ int64_t PieceList::bytes() const {
   return bytes;
 }
 
-Load load_of(const Parcel& parcel, AddressRange window) {
+Load load_of(const Parcel& parcel, const Window& window) {
   int64_t bytes = 0;
   for (const Client& client : parcel.clients) bytes += client.pieces.bytes_in(window);
-  const int64_t all = window.end - window.begin;
+  const int64_t all = window.bytes();
   return {std::min(bytes, all), bytes > all};
 }
 
-void copy_load(const PieceList& pieces, AddressRange window, std::byte* data, bool image, Direction direction) {
-  for (const Piece& piece : pieces.near(window)) {
-    if (image)
-      copy_window(piece, window, data, direction);
-    else
-      data = copy_packed(piece, window, data, direction);
+void copy_load(const PieceList& pieces, const Window& window, std::byte* data, bool image, Direction direction) {
+  for (const AddressRange& range : window.ranges) {
+    for (const Piece& piece : pieces.near(range)) {
+      if (image)
+        copy_window(piece, range, data, direction);
+      else
+        data = copy_packed(piece, range, data, direction);
+    }
+    if (image) data += range.end - range.begin;
   }
 }
 
@@ -213,16 +217,31 @@ Cut make_cut(const Reach& all, const Settings& settings, int64_t nodes) {
   return cut;
 }
 
+namespace {
+
+// All writers with bytes of PIECE, and possibly others; in order.
+std::set<int> writers_near(const Piece& piece, const Domains& domains) {
+  std::set<int> writers;
+  for (const AddressRange& places : domains.order.places_near(piece, domains.block)) {
+    const int last = domains.writer_at(places.end - 1);
+    for (int w = domains.writer_at(places.begin); w <= last; ++w) writers.insert(w);
+  }
+  return writers;
+}
+
+}  // namespace
+
 std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains) {
   std::erase_if(pieces, [](const Piece& piece) { return piece.selection.count() == 0 || piece.element_bytes == 0; });
   std::ranges::stable_sort(pieces, {}, &Piece::address);
   std::map<int, std::vector<Piece>> by_writer;
-  for (const Piece& piece : pieces) {
-    const int first = domains.writer_at(first_address(piece));
-    const int last = domains.writer_at(last_address(piece) - 1);
-    for (int w = first; w <= last; ++w)
-      if (first == last || bytes_in(piece, domains.cut(w), domains.cut(w + 1)) > 0) by_writer[w].push_back(piece);
-  }
+  std::map<int, Window> owned;
+  for (const Piece& piece : pieces)
+    for (const int w : writers_near(piece, domains)) {
+      const Window& its = owned.contains(w) ? owned[w] : owned[w] = domains.domain_of(w);
+      const auto has = [&](const AddressRange& range) { return bytes_in(piece, range.begin, range.end) > 0; };
+      if (std::ranges::any_of(its.ranges, has)) by_writer[w].push_back(piece);
+    }
   std::vector<Route> routes;
   for (auto& [writer, list] : by_writer)
     routes.push_back({writer, domains.rank_of(writer), PieceList(std::move(list))});
@@ -230,7 +249,7 @@ std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains
 }
 
 Description describe_route(const std::vector<Part>& all_parts, const Domains& domains, const Route& route, int rank) {
-  const int64_t begin = domains.cut(route.writer), end = domains.cut(route.writer + 1);
+  const auto [begin, end] = domains.reach_of(route.writer);
   Numbers<int32_t> parts;
   Numbers<std::vector<std::byte>> patterns;
   std::map<std::array<int64_t, 5>, int32_t> known;  // patterns of runs that pieces share
@@ -382,6 +401,11 @@ OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanC
   const int64_t cut[] = {domains_.begin, domains_.end, domains_.block, domains_.writers,
                          job.direction == Direction::read};
   key_ = crc64(std::as_bytes(std::span(cut)));
+  for (const NodeGrid& grid : domains_.order.grids()) {
+    for (const Dims* dims : {&grid.shape, &grid.cells})
+      key_ = crc64(std::as_bytes(std::span(dims->begin(), dims->end())), key_);
+    key_ = crc64(std::as_bytes(std::span(grid.fields)), key_);
+  }
   key_ = crc64(std::as_bytes(std::span(ways_.couriers)), key_);
   for (const Route& route : routes_) {
     const Description description = describe_route(job.parts, domains_, route, ways_.rank);

@@ -25,7 +25,7 @@ class PieceList {
   // All pieces with bytes in RANGE, and possibly others; contiguous in the list.
   std::span<const Piece> near(AddressRange range) const;
   std::span<const Piece> all() const { return lists_ ? lists_->pieces : std::span<const Piece>(); }
-  int64_t bytes_in(AddressRange range) const;
+  int64_t bytes_in(const Window& window) const;
   int64_t bytes() const;  // of memory
 
  private:
@@ -63,9 +63,9 @@ struct Load {
   int64_t bytes = 0;
   bool image = false;
 };
-Load load_of(const Parcel& parcel, AddressRange window);
-// Copies between the memory of PIECES and their elements in WINDOW: in an image of it, or packed.
-void copy_load(const PieceList& pieces, AddressRange window, std::byte* data, bool image, Direction direction);
+Load load_of(const Parcel& parcel, const Window& window);
+// Copies between the memory of PIECES and their elements in WINDOW: in an image of it, or packed, range after range.
+void copy_load(const PieceList& pieces, const Window& window, std::byte* data, bool image, Direction direction);
 
 // How the data of this rank reaches writers.
 struct Ways {

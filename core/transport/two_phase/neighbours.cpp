@@ -66,6 +66,8 @@ Status NodeMemory::meet(const Communicator& comm) {
   candidates.clear();
   for (auto at = all.begin(); at != all.end(); at += *at + 1) candidates.emplace_back(at + 1, at + 1 + *at);
   nodes = std::ssize(candidates);
+  number =
+      std::ranges::find(candidates, ranks.front(), [](const auto& its) { return its.front(); }) - candidates.begin();
   if (nodes > 1) couriers = candidates_among(ranks);
   return {};
 }

@@ -22,6 +22,7 @@ struct NodeMemory {
   Communicator node;                         // null until the first transfer
   std::vector<int> ranks;                    // ranks in the job's communicator, by rank in NODE
   int64_t nodes = 1;                         // of the job's communicator
+  int64_t number = 0;                        // of this node, in the order of the nodes' first ranks
   std::vector<std::vector<int>> candidates;  // those of each node that may write
   std::shared_ptr<SharedMemory> memory;
   int64_t refused = INT64_MAX;  // amount that the node could not provide; it is not requested again

@@ -93,23 +93,28 @@ void Staging::place(const Parcel& parcel, Load load, int64_t round, std::byte* d
   std::byte* const to = window(round);
   if (to == nullptr) return;
   PhaseTimer timer(*job_.phases, Phase::pack);
-  const AddressRange range = addresses(round);
   if (load.image && reading()) {
     std::memcpy(data, to, static_cast<size_t>(load.bytes));
     return;
   }
-  for (const Client& client : parcel.clients)
-    for (const Piece& piece : client.pieces.near(range)) {
-      if (!load.image) {
-        data = copy_between(piece, range, data, to, job_.direction);
-        continue;
+  const Window whole = addresses(round);
+  for (const Client& client : parcel.clients) {
+    int64_t start = 0;  // of the range in the window
+    for (const AddressRange& range : whole.ranges) {
+      for (const Piece& piece : client.pieces.near(range)) {
+        if (!load.image) {
+          data = copy_between(piece, range, data, to + start, job_.direction);
+          continue;
+        }
+        SliceCursor cursor(piece, range.begin, range.end);
+        for (Slice slice; cursor.next(slice);) {
+          const int64_t at = start + slice.address - range.begin;
+          std::memcpy(to + at, data + at, static_cast<size_t>(slice.bytes));
+        }
       }
-      SliceCursor cursor(piece, range.begin, range.end);
-      for (Slice slice; cursor.next(slice);) {
-        const int64_t at = slice.address - range.begin;
-        std::memcpy(to + at, data + at, static_cast<size_t>(slice.bytes));
-      }
+      start += range.end - range.begin;
     }
+  }
 }
 
 void Staging::place_own(int64_t round) {
@@ -117,8 +122,7 @@ void Staging::place_own(int64_t round) {
   PhaseTimer timer(*job_.phases, Phase::pack);
   for (const Client& client : plan_.clients)
     if (client.rank == job_.comm->rank())
-      for (const Piece& piece : client.pieces.near(addresses(round)))
-        copy_window(piece, addresses(round), window(round), job_.direction);
+      copy_load(client.pieces, addresses(round), window(round), true, job_.direction);
 }
 
 void Staging::settle() { fail(helper_.wait()); }
@@ -135,39 +139,50 @@ Status Staging::finish() {
 }
 
 std::span<std::byte> Staging::bytes_of(const Range& range, int64_t round) const {
-  return {window(round) + (range.begin - addresses(round).begin), static_cast<size_t>(range.end - range.begin)};
+  return {window(round) + range.at, static_cast<size_t>(range.end - range.begin)};
 }
 
 // The ranges to move, in whole blocks; a window without pieces has none.
 std::vector<Staging::Range> Staging::ranges(int64_t round) const {
-  if (writer_ < 0) return {};
-  const auto [begin, end] = addresses(round);
   std::vector<Range> found;
-  std::unordered_map<int32_t, size_t> number;  // of a part's range
-  for (const Client& client : plan_.clients) {
-    for (const Piece& piece : client.pieces.near(addresses(round))) {
-      const int64_t bytes = bytes_in(piece, begin, end);
-      if (bytes == 0) continue;
-      const Part& part = plan_.parts[static_cast<size_t>(piece.part)];
-      const auto [at, is_new] = number.try_emplace(piece.part, found.size());
-      if (is_new) found.push_back({&part, INT64_MAX, 0});
-      Range& range = found[at->second];
-      range.begin = std::min(range.begin, std::max(begin, first_address(piece)));
-      range.end = std::max(range.end, std::min(end, last_address(piece)));
-      range.bytes += bytes;
-    }
-  }
-  for (Range& range : found) {
-    range.begin = range.begin / domains_.block * domains_.block;
-    range.end = round_up(range.end, domains_.block);
-    range.end = std::min({range.end, end, range.part->virtual_base + range.part->bytes});
+  if (writer_ < 0) return found;
+  int64_t at = 0;
+  for (const AddressRange& range : addresses(round).ranges) {
+    add_ranges(range, at, found);
+    at += range.end - range.begin;
   }
   return found;
 }
 
+void Staging::add_ranges(AddressRange whole, int64_t at, std::vector<Range>& found) const {
+  const auto before = found.size();
+  std::unordered_map<int32_t, size_t> number;  // of a part's range
+  for (const Client& client : plan_.clients) {
+    for (const Piece& piece : client.pieces.near(whole)) {
+      const int64_t bytes = bytes_in(piece, whole.begin, whole.end);
+      if (bytes == 0) continue;
+      const Part& part = plan_.parts[static_cast<size_t>(piece.part)];
+      const auto [known, is_new] = number.try_emplace(piece.part, found.size());
+      if (is_new) found.push_back({&part, INT64_MAX, 0});
+      Range& range = found[known->second];
+      range.begin = std::min(range.begin, std::max(whole.begin, first_address(piece)));
+      range.end = std::max(range.end, std::min(whole.end, last_address(piece)));
+      range.bytes += bytes;
+    }
+  }
+  for (Range& range : std::span(found).subspan(before)) {
+    range.begin = range.begin / domains_.block * domains_.block;
+    range.end = round_up(range.end, domains_.block);
+    range.end = std::min({range.end, whole.end, range.part->virtual_base + range.part->bytes});
+    range.at = at + range.begin - whole.begin;
+  }
+}
+
+// In the order of the files: a job that keeps bytes has no other.
 std::vector<Staging::Range> Staging::exact_ranges(int64_t round, bool& overlap) const {
-  if (writer_ < 0) return {};
-  const AddressRange window = addresses(round);
+  const Window whole = writer_ < 0 ? Window() : addresses(round);
+  if (whole.ranges.empty()) return {};
+  const AddressRange window = whole.ranges.front();
   Coverage coverage(window);
   std::vector<const Part*> parts;
   for (const Client& client : plan_.clients)
@@ -182,7 +197,7 @@ std::vector<Staging::Range> Staging::exact_ranges(int64_t round, bool& overlap) 
     for (const Part* part : parts) {
       const int64_t begin = std::max(range.begin, part->virtual_base);
       const int64_t end = std::min(range.end, part->virtual_base + part->bytes);
-      if (begin < end) found.push_back({part, begin, end, 0, gaps});
+      if (begin < end) found.push_back({part, begin, end, begin - window.begin, 0, gaps});
     }
   return found;
 }
@@ -193,7 +208,7 @@ void Staging::zero_gaps(const Range& range, int64_t round) {
   std::vector<AddressRange> filled;
   int64_t bytes = 0;
   for (const Client& client : plan_.clients)
-    for (const Piece& piece : client.pieces.near(addresses(round))) {
+    for (const Piece& piece : client.pieces.near({range.begin, range.end})) {
       if (!job_.disjoint || filled.size() > most) break;
       if (&plan_.parts[static_cast<size_t>(piece.part)] != range.part) continue;
       const AddressRange its{std::max(first_address(piece), range.begin), std::min(last_address(piece), range.end)};
@@ -225,7 +240,7 @@ Status Staging::read_kept(const Range& range, std::span<std::byte> bytes) {
   const int64_t old = std::clamp(job_.keep_below, range.begin, range.end) - range.begin;
   std::ranges::fill(bytes.subspan(static_cast<size_t>(old)), std::byte{0});
   if (old == 0) return {};
-  return read_range({range.part, range.begin, range.begin + old}, bytes.first(static_cast<size_t>(old)));
+  return read_range({range.part, range.begin, range.begin + old, range.at}, bytes.first(static_cast<size_t>(old)));
 }
 
 }  // namespace penstock

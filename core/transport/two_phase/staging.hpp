@@ -54,6 +54,7 @@ class Staging {
   struct Range {
     const Part* part = nullptr;
     int64_t begin = 0, end = 0;
+    int64_t at = 0;     // of its first byte in the window
     int64_t bytes = 0;  // of pieces inside; not counted in exact ranges
     bool gaps = false;  // of an exact range: some of its bytes are in no piece
   };
@@ -64,9 +65,11 @@ class Staging {
     if (failure_.ok()) failure_ = status;
   }
   std::byte* window(int64_t round) const { return windows_[round % 2]; }
-  AddressRange addresses(int64_t round) const { return domains_.range(writer_, round); }
+  Window addresses(int64_t round) const { return domains_.window_of(writer_, round); }
   std::span<std::byte> bytes_of(const Range& range, int64_t round) const;
   std::vector<Range> ranges(int64_t round) const;
+  // Of WHOLE, which begins at byte AT of a window.
+  void add_ranges(AddressRange whole, int64_t at, std::vector<Range>& found) const;
   // OVERLAP: two of the pieces share a byte, which the job does not allow.
   std::vector<Range> exact_ranges(int64_t round, bool& overlap) const;
   void find_ranges(int64_t round);

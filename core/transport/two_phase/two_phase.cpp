@@ -36,6 +36,10 @@ const Descriptor descriptor{
       "what a writer assembles at once, in each of two buffers; 0: 3 MiB with durability=none on one node, else 8 MiB"},
      {"neighbours", Parameter::Type::choice, "shared|messages", "shared",
       "how ranks reach a writer of their own node: its windows lie in memory that they share, or by messages"},
+     {"domains", Parameter::Type::choice, "nodes|ranges", "nodes",
+      "what a writer has of the file; nodes: what its node has, if that lies in rows of at least an eighth of a "
+      "window, "
+      "or nearly so; ranges: one range"},
      max_concurrent_writers},
     ""};
 
@@ -154,13 +158,13 @@ class TwoPhaseTransfer : public Transfer {
   }
 
   int64_t bytes_from(const Client& client, int64_t round) const {
-    return client.pieces.bytes_in(domains_.range(writer_, round));
+    return client.pieces.bytes_in(domains_.window_of(writer_, round));
   }
   Load load_of(const Parcel& parcel, int64_t round) const {
-    return penstock::load_of(parcel, domains_.range(writer_, round));
+    return penstock::load_of(parcel, domains_.window_of(writer_, round));
   }
   int64_t bytes_to(const Route& route, int64_t round) const {
-    return route.pieces.bytes_in(domains_.range(route.writer, round));
+    return route.pieces.bytes_in(domains_.window_of(route.writer, round));
   }
 
   // Local. Allocates all memory for the rounds before other ranks wait for this one.
@@ -204,8 +208,8 @@ class TwoPhaseTransfer : public Transfer {
       if (!asked) break;
       PhaseTimer timer(*job_.phases, Phase::pack);
       const auto route = std::ranges::lower_bound(plan_.routes, asked->errand.writer, {}, &Route::writer);
-      const AddressRange range = domains_.range(route->writer, asked->errand.round);
-      copy_load(route->pieces, range, asked->data, asked->errand.image != 0, job_.direction);
+      const Window window = domains_.window_of(route->writer, asked->errand.round);
+      copy_load(route->pieces, window, asked->data, asked->errand.image != 0, job_.direction);
       neighbours_.couriers().done(*asked);
       neighbours_.ring(asked->courier);
       moved = true;
@@ -218,12 +222,12 @@ class TwoPhaseTransfer : public Transfer {
     bool moved = false;
     for (Near& near : near_) {
       for (; near.round < rounds_; ++near.round) {
-        const AddressRange range = domains_.range(near.route->writer, near.round);
-        if (near.route->pieces.bytes_in(range) == 0) continue;
+        const Window window = domains_.window_of(near.route->writer, near.round);
+        if (near.route->pieces.bytes_in(window) == 0) continue;
         std::byte* open = neighbours_.opened(near.route->rank, near.round);
         if (open == nullptr) break;
         PhaseTimer timer(*job_.phases, Phase::pack);
-        copy_load(near.route->pieces, range, open, true, job_.direction);
+        copy_load(near.route->pieces, window, open, true, job_.direction);
         neighbours_.done(near.route->rank, near.round);
         moved = true;
       }

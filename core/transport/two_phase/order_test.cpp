@@ -1,0 +1,240 @@
+// Tests of orders: places and addresses are a bijection, every block has one writer, and every piece all its writers.
+#include "core/transport/two_phase/order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/base/units.hpp"
+#include "core/transport/two_phase/domain.hpp"
+#include "core/transport/two_phase/exchange.hpp"
+
+namespace penstock {
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(uint32_t seed) : random_(seed) {}
+  int64_t operator()(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
+
+ private:
+  std::mt19937 random_;
+};
+
+// Nodes in a grid, one or several ranks on each, side by side in the last dimension, and datasets of which each rank
+// has a box.
+struct Case {
+  Dims grid;
+  int64_t ranks_per_node = 1;
+  Dims shape;
+  std::vector<NodeGrid::Field> fields;
+  int64_t end = 0;
+
+  int64_t nodes() const {
+    int64_t n = 1;
+    for (const int64_t count : grid) n *= count;
+    return n;
+  }
+  std::vector<Piece> pieces(int64_t rank) const {
+    const int last = grid.rank() - 1;
+    Dims ranks = grid, at = grid;
+    ranks[last] *= ranks_per_node;
+    for (int d = last; d >= 0; --d) {
+      at[d] = rank % ranks[d];
+      rank /= ranks[d];
+    }
+    std::vector<Piece> list;
+    Box box{at, at};
+    for (int d = 0; d <= last; ++d) {
+      box.start[d] = shape[d] * at[d] / ranks[d];
+      box.count[d] = shape[d] * (at[d] + 1) / ranks[d] - box.start[d];
+    }
+    for (const NodeGrid::Field& field : fields) {
+      Piece& piece = list.emplace_back();
+      piece.address = field.address;
+      piece.element_bytes = field.element_bytes;
+      piece.selection = Selection::of_box(shape, box);
+    }
+    return list;
+  }
+};
+
+Case any_case(Draw& draw, bool aligned) {
+  Case c;
+  c.ranks_per_node = draw(1, 3);
+  const auto dimensions = draw(1, 3);
+  for (int64_t d = 0; d < dimensions; ++d) c.grid.push_back(draw(1, 3));
+  for (int64_t d = 0; d < dimensions; ++d) {
+    const int64_t parts = c.grid[static_cast<int>(d)] * (d + 1 == dimensions ? c.ranks_per_node : 1);
+    c.shape.push_back(aligned ? parts * (int64_t{1} << draw(0, 2)) : parts * draw(4, 7) + draw(0, parts / 2));
+  }
+  c.end = draw(0, 2) * 64;
+  for (int64_t n = draw(1, 3); n > 0; --n) {
+    c.fields.push_back({c.end, aligned ? 64 : draw(1, 16)});
+    c.end += NodeGrid{c.shape, {}, {}}.bytes(c.fields.back()) + (aligned ? draw(0, 3) * 64 : draw(0, 300));
+  }
+  return c;
+}
+
+std::vector<NodeGrid> grids_of(const Case& c, RowsWanted rows) {
+  const Survey any(c.pieces(0));
+  Survey::Extents all;
+  all.fill(INT64_MIN);
+  for (int64_t node = 0; node < c.nodes(); ++node) {
+    Survey::Bounds bounds;
+    bounds.fill(INT64_MIN);
+    for (int64_t r = 0; r < c.ranks_per_node; ++r) {
+      const Survey::Bounds its = Survey(c.pieces(node * c.ranks_per_node + r)).bounds();
+      std::ranges::transform(bounds, its, bounds.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
+    }
+    const Survey::Extents its = any.extents(bounds, node, c.nodes());
+    std::ranges::transform(all, its, all.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
+  }
+  return any.grids(all, c.nodes(), rows);
+}
+
+TEST(Order, PlacesAndAddressesAreABijection) {
+  Draw draw(1);
+  int ordered = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Case c = any_case(draw, i % 2 == 0);
+    const Order order({0, c.end}, grids_of(c, {}));
+    ordered += order.any();
+    std::vector<int> seen(static_cast<size_t>(c.end));
+    int64_t place = 0;
+    for (const AddressRange& range : order.addresses({0, c.end})) {
+      for (const int64_t at : {range.begin, draw(range.begin, range.end - 1), range.end - 1})
+        ASSERT_EQ(order.place_of(at), place + at - range.begin);
+      for (int64_t at = range.begin; at < range.end; ++at) ++seen[static_cast<size_t>(at)];
+      place += range.end - range.begin;
+    }
+    ASSERT_EQ(place, c.end);
+    ASSERT_TRUE(std::ranges::all_of(seen, [](int n) { return n == 1; }));
+    const int64_t from = draw(0, c.end), to = draw(from, c.end);
+    int64_t bytes = 0;
+    for (const AddressRange& range : order.addresses({from, to})) {
+      ASSERT_EQ(order.place_of(range.begin), from + bytes);
+      bytes += range.end - range.begin;
+    }
+    ASSERT_EQ(bytes, to - from);
+  }
+  EXPECT_GT(ordered, 150);
+}
+
+// Candidates of each node: all of its ranks.
+Domains domains_of(const Case& c, int64_t block, int64_t window) {
+  const auto ranks = c.nodes() * c.ranks_per_node;
+  Cut cut{.end = c.end, .block = block, .window = window, .writers = ranks, .ranks = static_cast<int>(ranks)};
+  cut.nodes = c.nodes();
+  for (int rank = 0; rank < cut.ranks; ++rank) {
+    if (rank % c.ranks_per_node == 0) cut.candidates.emplace_back();
+    cut.candidates.back().push_back(rank);
+  }
+  cut.grids = grids_of(c, rows_wanted(cut));
+  return cut_domains(cut);
+}
+
+TEST(Order, EveryBlockIsInOneWindowAndEveryPieceHasAllItsWriters) {
+  Draw draw(2);
+  int ordered = 0, unaligned = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Case c = any_case(draw, draw(0, 1) == 0);
+    const int64_t block = int64_t{1} << draw(0, 6);
+    const Domains d = domains_of(c, block, block * draw(1, 64));
+    ordered += d.order.any();
+    unaligned += d.order.any() && !d.order.is_aligned(block);
+    std::vector<int> writer_of(static_cast<size_t>(d.end / block), -1);
+    for (int w = 0; w < d.writers; ++w) {
+      int64_t bytes = 0;
+      for (int64_t round = 0; round < d.rounds(); ++round) {
+        const Window window = d.window_of(w, round);
+        ASSERT_LE(window.bytes(), d.largest_window());
+        bytes += window.bytes();
+        for (const AddressRange& range : window.ranges) {
+          ASSERT_LT(range.begin, range.end);
+          ASSERT_EQ(range.begin % block, 0);
+          ASSERT_EQ(range.end % block, 0);
+          for (int64_t b = range.begin / block; b < range.end / block; ++b) {
+            ASSERT_EQ(writer_of[static_cast<size_t>(b)], -1);
+            writer_of[static_cast<size_t>(b)] = w;
+          }
+        }
+      }
+      ASSERT_EQ(bytes, d.domain_of(w).bytes());
+    }
+    ASSERT_TRUE(std::ranges::find(writer_of, -1) == writer_of.end());
+    for (int rank = 0; rank < d.ranks; ++rank) {
+      int64_t all = 0, routed = 0;
+      const std::vector<Piece> pieces = c.pieces(rank);
+      for (const Piece& piece : pieces) all += piece.selection.count() * piece.element_bytes;
+      for (const Route& route : find_routes(pieces, d))
+        for (int64_t round = 0; round < d.rounds(); ++round)
+          routed += route.pieces.bytes_in(d.window_of(route.writer, round));
+      ASSERT_EQ(routed, all);
+    }
+  }
+  EXPECT_GT(ordered, 100);
+  EXPECT_GT(unaligned, 20);
+}
+
+// Where rows are whole blocks, all that a rank has goes to writers of its node.
+TEST(Order, ANodeWritesWhatItHas) {
+  const Case c{{2, 4}, 2, {64, 64}, {{0, 64}, {64 * 64 * 64, 64}}, 2 * 64 * 64 * 64};
+  const Domains d = domains_of(c, 64, 4096);
+  ASSERT_TRUE(d.order.any());
+  EXPECT_EQ(d.step, d.window);
+  for (int rank = 0; rank < d.ranks; ++rank)
+    for (const Route& route : find_routes(c.pieces(rank), d)) EXPECT_EQ(route.rank / 2, rank / 2);
+}
+
+TEST(Order, NarrowBoxesOfNodesAreJoined) {
+  const Case c{{2, 4}, 2, {64, 64}, {{0, 64}}, 64 * 64 * 64};  // rows of 1 KiB on each node
+  EXPECT_EQ(grids_of(c, {1024}).front().cells, (Dims{2, 4}));
+  EXPECT_EQ(grids_of(c, {1025}).front().cells, (Dims{2, 2}));
+  EXPECT_TRUE(grids_of(c, {2049}).empty()) << "whole rows: as in the file";
+}
+
+TEST(Order, WhatHasNoCellsStaysAsItIs) {
+  Case c{{2, 2}, 1, {64, 64}, {{0, 8}}, 8 * 64 * 64};
+  EXPECT_FALSE(grids_of(c, {}).empty());
+  Case lines = c;
+  lines.grid = {4, 1};
+  EXPECT_TRUE(grids_of(lines, {}).empty()) << "each node has one range";
+  const auto grids_if = [&](const auto& change) {
+    Survey::Extents all;
+    all.fill(INT64_MIN);
+    for (int64_t node = 0; node < 4; ++node) {
+      std::vector<Piece> pieces = c.pieces(node);
+      change(node, pieces);
+      const Survey one(pieces);
+      const Survey::Extents its = one.extents(one.bounds(), node, 4);
+      std::ranges::transform(all, its, all.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
+    }
+    return Survey(c.pieces(0)).grids(all, 4, {});
+  };
+  EXPECT_FALSE(grids_if([](int64_t, const auto&) {}).empty());
+  EXPECT_TRUE(grids_if([](int64_t node, auto& pieces) {
+                if (node == 2) pieces.clear();
+              }).empty())
+      << "a rank without data";
+  EXPECT_TRUE(grids_if([&](int64_t node, auto& pieces) { pieces = c.pieces(3 - node); }).empty())
+      << "nodes in another order";
+  EXPECT_TRUE(grids_if([](int64_t node, auto& pieces) {
+                if (node == 1) pieces[0].address += 4096;
+              }).empty())
+      << "another dataset";
+}
+
+TEST(Order, FewerWritersThanCellsDivideTheFile) {
+  const Case c{{2, 4}, 2, {64, 64}, {{0, 64}}, 64 * 64 * 64};
+  Cut cut{.end = c.end, .block = 64, .window = 4096, .writers = 4, .ranks = 16, .nodes = 8};
+  cut.grids = grids_of(c, rows_wanted(cut));
+  ASSERT_FALSE(cut.grids.empty());
+  EXPECT_FALSE(cut_domains(cut).order.any());
+  cut.writers = 8;
+  EXPECT_TRUE(cut_domains(cut).order.any());
+}
+
+}  // namespace
+}  // namespace penstock

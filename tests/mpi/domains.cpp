@@ -1,0 +1,105 @@
+// domains: what the ranks of a node have is written and read by writers of that node; and the values are right whatever
+// the boxes. Run on emulated nodes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <penstock/file.hpp>
+
+#include "tests/harness/world.hpp"
+
+namespace penstock::test {
+
+namespace {
+
+// The ranks in a grid of two columns; a node, or two, has a row of it or a part of one.
+Dims grid_of(const World& world) {
+  return world.size() % 2 == 0 ? Dims{world.size() / 2, 1, 2} : Dims{1, 1, world.size()};
+}
+
+template <typename T>
+std::vector<T> numbers(const Decomposition& part, const Dims& shape, T more) {
+  const Box& box = part.box_list().front();
+  std::vector<T> values;
+  for (int64_t i = 0; i < box.count[0]; ++i)
+    for (int64_t j = 0; j < box.count[1]; ++j)
+      for (int64_t k = 0; k < box.count[2]; ++k)
+        values.push_back(
+            more + static_cast<T>(((box.start[0] + i) * shape[1] + box.start[1] + j) * shape[2] + box.start[2] + k));
+  return values;
+}
+
+struct Case {
+  std::string name;
+  Dims shape;
+  double most;  // the part of its bytes that messages carry, if each node has an equal box
+};
+
+int64_t sum(const World& world, int64_t value) {
+  CHECK_OK(world.comm()->all_reduce_sum(std::span(&value, 1)), "sum");
+  return value;
+}
+
+// Two fields of different types, and a small list. Returns the bytes in messages of the second commit, which sends no
+// plans.
+int64_t write(World& world, const Case& c, const std::string& plan) {
+  const Decomposition part = *Decomposition::grid(c.shape, grid_of(world), world.rank());
+  const auto doubles = numbers<double>(part, c.shape, 0.5);
+  const auto ints = numbers<int32_t>(part, c.shape, 7);
+  const int64_t own = world.rank();
+  int64_t sent = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    auto file = File::create(world.comm(), world.folder() + "/file.h5", plan);
+    if (!CHECK_OK(file.status(), plan)) return 0;
+    CHECK_OK(file->lend("rho", {Kind::f64}, part, doubles.data()), plan);
+    CHECK_OK(file->lend("cells", {Kind::i32}, part, ints.data()), plan);
+    CHECK_OK(file->lend("ranks", {Kind::i64}, *Decomposition::ragged(1, {}), &own), plan);
+    CHECK_OK(file->commit(), plan);
+    sent = sum(world, file->report().message_bytes);
+    CHECK_OK(file->close(), plan);
+  }
+  return sent;
+}
+
+void read(World& world, const Case& c, const std::string& plan) {
+  const Decomposition part = *Decomposition::grid(c.shape, grid_of(world), world.rank());
+  std::vector<double> doubles(static_cast<size_t>(part.elements()), -1);
+  std::vector<int32_t> ints(doubles.size(), -1);
+  auto file = File::open(world.comm(), world.folder() + "/file.h5", plan);
+  if (!CHECK_OK(file.status(), plan)) return;
+  CHECK_OK(file->get("rho", {Kind::f64}, part, doubles.data()), plan);
+  CHECK_OK(file->get("cells", {Kind::i32}, part, ints.data()), plan);
+  CHECK_OK(file->close(), plan);
+  CHECK(doubles == numbers<double>(part, c.shape, 0.5), c.name + ", rho: " + plan);
+  CHECK(ints == numbers<int32_t>(part, c.shape, 7), c.name + ", cells: " + plan);
+}
+
+int run(int argc, char** argv) {
+  World world(&argc, &argv);
+  const bool one_each = sum(world, world.comm()->node_rank() == 0) == world.size();
+  const Case cases[] = {
+      {"whole blocks", {16, 16, 4096}, 0.05}, {"blocks are cut", {24, 7, 4100}, 0.3}, {"odd", {31, 5, 5001}, 1}};
+  const std::string small = "two_phase:buffer_bytes=32KiB";
+  const std::string windows = fmt::format("{},writers={}", small, world.size());
+  for (const Case& c : cases)
+    for (const std::string more : {"", ",neighbours=messages", ",io=direct"}) {
+      about(c.name);
+      const int64_t by_node = write(world, c, windows + more);
+      for (const std::string& how : {std::string("independent"), small, small + ",domains=ranges"}) read(world, c, how);
+      const int64_t by_range = write(world, c, windows + more + ",domains=ranges");
+      read(world, c, windows + more);
+      if (!one_each || world.size() < 4 || world.size() % 2 != 0) continue;
+      const auto bytes = static_cast<double>(12 * c.shape[0] * c.shape[1] * c.shape[2]);
+      const auto part = [&](int64_t sent) { return static_cast<double>(sent) / bytes; };
+      CHECK(part(by_range) > 0.25, fmt::format("{:.3f} of all bytes in messages, by ranges", part(by_range)));
+      CHECK(part(by_node) < c.most, fmt::format("{:.3f} of all bytes in messages, by nodes", part(by_node)));
+    }
+  return world.finish("domains");
+}
+
+}  // namespace
+
+}  // namespace penstock::test
+
+int main(int argc, char** argv) { return penstock::test::run(argc, argv); }
