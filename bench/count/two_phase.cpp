@@ -1,9 +1,9 @@
 // two_phase: counted with the transport's own planning functions.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "bench/count/costs.hpp"
 #include "core/commit/sums.hpp"
@@ -13,27 +13,51 @@ namespace penstock::bench {
 
 namespace {
 
-template <size_t N>
-void raise(std::array<int64_t, N>& most, const std::array<int64_t, N>& values) {
+// As a reduction by maximum does.
+void raise(std::span<int64_t> most, std::span<const int64_t> values) {
   std::ranges::transform(most, values, most.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
 }
 
-// As the ranks of the visited nodes agree on them (core/transport/two_phase/agreement.cpp).
+// What the ranks of NODE have.
+Result<Survey::Bounds> bounds_of(const VirtualJob& job, int node, std::optional<Survey>& any) {
+  Survey::Bounds bounds;
+  bounds.fill(INT64_MIN);
+  for (const int rank : job.ranks_of(node)) {
+    PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
+    any.emplace(pieces);
+    raise(bounds, any->bounds());
+  }
+  return bounds;
+}
+
+// As the ranks agree on them (core/transport/two_phase/agreement.cpp). Of many nodes, the visited ones, the last, and
+// those along the edges of the grid stand for all.
 Result<std::vector<NodeGrid>> grids_of(const VirtualJob& job, RowsWanted rows) {
   std::optional<Survey> any;
-  Survey::Extents all;
-  all.fill(INT64_MIN);
-  for (const int node : job.counted_nodes()) {
-    Survey::Bounds bounds;
-    bounds.fill(INT64_MIN);
-    for (const int rank : job.ranks_of(node)) {
-      PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
-      any.emplace(pieces);
-      raise(bounds, any->bounds());
-    }
-    raise(all, any->extents(bounds, node, job.nodes()));
+  Survey::Extents extents;
+  extents.fill(INT64_MIN);
+  std::vector<int> nodes = job.counted_nodes();
+  nodes.push_back(job.nodes() - 1);
+  for (const int node : nodes) {
+    PENSTOCK_ASSIGN(const Survey::Bounds bounds, bounds_of(job, node, any));
+    raise(extents, any->extents(bounds));
   }
-  return any->grids(all, job.nodes(), rows);
+  const std::vector<Dims> cells = any->cells(extents, job.nodes());
+  for (const Dims& counts : cells) {
+    int64_t step = 1;
+    for (int d = counts.rank() - 1; d >= 0; --d) {
+      for (int64_t i = 0; i < counts[d]; ++i) nodes.push_back(static_cast<int>(i * step));
+      step *= counts[d];
+    }
+  }
+  std::vector<int64_t> starts;
+  for (const int node : nodes) {
+    PENSTOCK_ASSIGN(const Survey::Bounds bounds, bounds_of(job, node, any));
+    const std::vector<int64_t> its = any->starts(cells, bounds, node);
+    starts.resize(its.size(), INT64_MIN);
+    raise(starts, its);
+  }
+  return any->grids(cells, starts, rows);
 }
 
 }  // namespace

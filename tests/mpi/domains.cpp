@@ -75,6 +75,79 @@ void read(World& world, const Case& c, const std::string& plan) {
   CHECK(ints == numbers<int32_t>(part, c.shape, 7), c.name + ", cells: " + plan);
 }
 
+// Of a 2-D array of doubles: the block of RANK in 2 x 2 or 1 x all blocks, without EDGE elements at each side of the
+// array, or with so many of the neighbours' if EDGE is negative.
+Box block_of(const World& world, const Dims& shape, int rank, int64_t edge) {
+  const Dims grid = world.size() % 2 == 0 ? Dims{world.size() / 2, 2} : Dims{1, world.size()};
+  const int64_t at[] = {rank / grid[1], rank % grid[1]};
+  Box box{shape, shape};
+  for (int d = 0; d < 2; ++d) {
+    const int64_t begin = shape[d] * at[d] / grid[d], end = shape[d] * (at[d] + 1) / grid[d];
+    box.start[d] = std::clamp(edge < 0 ? begin + edge : begin, std::max<int64_t>(edge, 0), shape[d]);
+    box.count[d] = std::min(edge < 0 ? end - edge : end, shape[d] - std::max<int64_t>(edge, 0)) - box.start[d];
+  }
+  return box;
+}
+
+std::vector<Run> rows_of(const Box& box, const Dims& shape) {
+  std::vector<Run> rows;
+  for (int64_t i = 0; i < box.count[0]; ++i)
+    rows.push_back({(box.start[0] + i) * shape[1] + box.start[1], box.count[1]});
+  return rows;
+}
+
+// The value of an element is its offset.
+std::vector<double> offsets(const std::vector<Run>& rows) {
+  std::vector<double> values;
+  for (const Run& row : rows)
+    for (int64_t i = 0; i < row.length; ++i) values.push_back(static_cast<double>(row.offset + i));
+  return values;
+}
+
+// Boxes that do not fill the datasets, that overlap, and that are beside runs of the same dataset.
+void parts_of_datasets(World& world) {
+  about("parts of datasets");
+  const Dims shape{40, 16384};
+  const std::string plan = fmt::format("two_phase:buffer_bytes=64KiB,writers={}", world.size());
+  const std::string path = world.folder() + "/parts.h5", names[] = {"a", "b"};
+  const auto box = [&](int rank, int64_t edge) { return block_of(world, shape, rank, edge); };
+  const auto part = [&](int64_t edge) {
+    const Box own = box(world.rank(), edge);
+    return *Decomposition::block(shape, own.start, own.count);
+  };
+  const auto values = [&](int64_t edge) { return offsets(rows_of(box(world.rank(), edge), shape)); };
+  for (const int64_t edge : {0, 1}) {
+    const std::vector<double> own = values(edge);
+    auto file = File::create(world.comm(), path, plan);
+    if (!CHECK_OK(file.status(), plan)) return;
+    file->set_partial(edge > 0);
+    for (const std::string& name : names) CHECK_OK(file->lend(name, {Kind::f64}, part(edge), own.data()), plan);
+    CHECK_OK(file->close(), plan);
+    for (const std::string& how : {std::string("independent"), plan})
+      for (const int64_t read : edge == 0 ? std::vector<int64_t>{0, 1, -1, -3} : std::vector<int64_t>{1, 2}) {
+        const std::vector<double> expected = values(read);
+        std::vector<std::vector<double>> found;
+        auto again = File::open(world.comm(), path, how);
+        if (!CHECK_OK(again.status(), how)) return;
+        for (const std::string& name : names) {
+          found.emplace_back(expected.size(), -1);
+          CHECK_OK(again->get(name, {Kind::f64}, part(read), found.back().data()), how);
+        }
+        CHECK_OK(again->close(), how);
+        for (const auto& one : found) CHECK(one == expected, fmt::format("edge {}, by {}", read, how));
+      }
+  }
+  const std::vector<Run> rows = rows_of(box((world.rank() + 1) % world.size(), 1), shape);
+  const std::vector<double> own = values(1), others = offsets(rows);
+  std::vector<double> found(own.size(), -1), beside(others.size(), -1);
+  auto file = File::open(world.comm(), path, plan);
+  if (!CHECK_OK(file.status(), plan)) return;
+  CHECK_OK(file->get("a", {Kind::f64}, part(1), found.data()), plan);
+  CHECK_OK(file->get("a", {Kind::f64}, *Decomposition::runs(shape, rows), beside.data()), plan);
+  CHECK_OK(file->close(), plan);
+  CHECK(found == own && beside == others, "a box, and runs");
+}
+
 int run(int argc, char** argv) {
   World world(&argc, &argv);
   const bool one_each = sum(world, world.comm()->node_rank() == 0) == world.size();
@@ -95,6 +168,7 @@ int run(int argc, char** argv) {
       CHECK(part(by_range) > 0.25, fmt::format("{:.3f} of all bytes in messages, by ranges", part(by_range)));
       CHECK(part(by_node) < c.most, fmt::format("{:.3f} of all bytes in messages, by nodes", part(by_node)));
     }
+  parts_of_datasets(world);
   return world.finish("domains");
 }
 

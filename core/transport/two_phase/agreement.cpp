@@ -32,16 +32,16 @@ class Agreement {
                                  number(),
                                  -number(),
                                  shares() && !kept_.is_settled(memory_for(cache_.domains))};
-    const auto fixed = std::ssize(most);
-    Status surveyed;  // of this node: others wait for the reduction in any case
+    const auto fixed = most.size();
+    Survey::Bounds bounds = survey.bounds();
+    Status surveyed;  // of this node: others go on
     if (follows_nodes()) {
-      Survey::Bounds bounds = survey.bounds();
       surveyed = kept_.node->all_reduce_max(bounds);
-      const Survey::Extents extents = survey.extents(bounds, kept_.number, kept_.nodes);
+      const Survey::Extents extents = surveyed.ok() ? survey.extents(bounds) : Survey({}).extents(bounds);
       most.insert(most.end(), extents.begin(), extents.end());
+      most.insert(most.end(), {cache_.survey, -cache_.survey});
     }
     PENSTOCK_TRY(job_.comm->all_reduce_max(most));
-    PENSTOCK_TRY(surveyed);
     const bool in_doubt = most[3] != 0, memory_changes = in_doubt || most[6] != 0;
     if (in_doubt) kept_.memory.reset();
     kept_.in_doubt = false;
@@ -50,9 +50,7 @@ class Agreement {
     cut.ranks = job_.comm->size();
     cut.candidates = kept_.candidates;
     if (follows_nodes()) {
-      Survey::Extents extents;
-      std::copy(most.begin() + fixed, most.end(), extents.begin());
-      cut.grids = survey.grids(extents, kept_.nodes, rows_wanted(cut));
+      PENSTOCK_ASSIGN(cut.grids, agree_on_grids(survey, bounds, std::span(most).subspan(fixed), rows_wanted(cut)));
     }
     Agreed agreed{cut_domains(cut), {}, {}, {}};
     bool repeats = most[4] >= 0 && most[4] == -most[5] && agreed.domains == cache_.domains && !memory_changes;
@@ -68,7 +66,7 @@ class Agreement {
       repeats = bounds[0] >= 0 && bounds[0] == -bounds[1];
     }
     auto plan = (*std::move(exchange_)).complete(job_, kept_.node, repeats, cache_);
-    agreed.planned = prepared.ok() ? plan.status() : prepared;
+    agreed.planned = !surveyed.ok() ? surveyed : prepared.ok() ? plan.status() : prepared;
     if (plan.ok()) agreed.plan = *std::move(plan);
     cache_.domains = agreed.domains;
     cache_.reach = own;
@@ -78,6 +76,24 @@ class Agreement {
  private:
   // A job that keeps bytes between its pieces finds them in one range for each window.
   bool follows_nodes() const { return kept_.nodes > 1 && !job_.keep && settings_.word("domains") == "nodes"; }
+  // Collective. OF_ALL: the extents, and the key of the last survey and minus that, as they were reduced. Where boxes
+  // begin is told in a second reduction, unless all know it from the last survey.
+  Result<std::vector<NodeGrid>> agree_on_grids(const Survey& survey, const Survey::Bounds& of_node,
+                                               std::span<const int64_t> of_all, RowsWanted rows) {
+    Survey::Extents extents;
+    std::ranges::copy(of_all.first(extents.size()), extents.begin());
+    const std::vector<Dims> cells = survey.cells(extents, kept_.nodes);
+    if (std::ranges::all_of(cells, &Dims::empty)) return std::vector<NodeGrid>();
+    const int64_t key = survey.key(cells), last = of_all[extents.size()];
+    if (last != key || last != -of_all[extents.size() + 1]) {
+      std::vector<int64_t> starts = survey.starts(cells, of_node, kept_.number);
+      PENSTOCK_TRY(job_.comm->all_reduce_max(starts));
+      cache_.starts = std::move(starts);
+      cache_.survey = key;
+    }
+    return survey.grids(cells, cache_.starts, rows);
+  }
+
   bool shares() const { return settings_.word("neighbours") == "shared"; }
   int64_t number() const { return exchange_ ? exchange_->number() : -1; }
   int64_t memory_for(const Domains& domains) const {

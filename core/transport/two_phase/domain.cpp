@@ -66,15 +66,24 @@ std::vector<int> candidates_among(const std::vector<int>& ranks) {
 }
 
 int64_t Domains::cut(int writer) const {
-  const auto share = static_cast<int64_t>(static_cast<__int128>(end - begin) * writer / writers);
-  return std::min(end, begin + round_up(share, block));
+  if (!order.any()) {
+    const auto share = static_cast<int64_t>(static_cast<__int128>(end - begin) * writer / writers);
+    return std::min(end, begin + round_up(share, block));
+  }
+  const int64_t all = order.cells() * writer, cell = all / writers, part = all % writers, first = order.start_of(cell);
+  if (part == 0) return first;
+  const int64_t places = order.start_of(cell + 1) - first;
+  const auto share = static_cast<int64_t>(static_cast<__int128>(places) * part / writers);
+  return first + std::min(places, round_up(share, block));
 }
 
 int Domains::writer_at(int64_t place) const {
-  int writer = static_cast<int>(static_cast<__int128>(place - begin) * writers / std::max<int64_t>(end - begin, 1));
-  while (writer > 0 && place < cut(writer)) --writer;
-  while (writer + 1 < writers && place >= cut(writer + 1)) ++writer;
-  return writer;
+  int low = 0, high = writers;  // low <= the writer < high
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (cut(middle) <= place ? low : high) = middle;
+  }
+  return low;
 }
 
 int Domains::rank_of(int writer) const {
@@ -88,12 +97,6 @@ int Domains::writer_of(int rank) const {
   }
   const int writer = static_cast<int>((int64_t{rank} * writers + ranks - 1) / ranks);
   return writer < writers && rank_of(writer) == rank ? writer : -1;
-}
-
-int64_t Domains::largest_domain() const {
-  int64_t largest = 0;
-  for (int w = 0; w < writers; ++w) largest = std::max(largest, cut(w + 1) - cut(w));
-  return largest;
 }
 
 int64_t Window::bytes() const {
@@ -128,21 +131,21 @@ AddressRange Domains::reach_of(int writer) const {
 
 namespace {
 
-// Divides by cells, if that leaves each cell a writer, and each round at least half a window: where rows are cut inside
-// blocks, each may have one block more.
+// Divides by cells, if that leaves each cell a writer, and each round at least half a window.
 void divide_by_cells(Domains& d, Cut cut) {
-  Order order({d.begin, d.end}, std::move(cut.grids));
-  int64_t step = d.window;
-  if (!order.is_aligned(d.block)) {
-    const int64_t row = order.shortest_row(), ends = (order.cut_gaps(d.block) + 2) * d.block;
-    step = static_cast<int64_t>(static_cast<__int128>(d.window - ends) * row / (row + d.block)) / d.block * d.block;
+  Domains divided = d;
+  divided.order = Order({d.begin, d.end}, std::move(cut.grids), d.block);
+  if (!divided.order.is_sound()) return;
+  if (!divided.order.is_aligned()) {
+    const int64_t row = divided.order.shortest_row();
+    divided.row = row;
+    divided.ends = divided.order.cut_gaps() + 2;
+    const int64_t rest = d.window - divided.ends * d.block;
+    divided.step = static_cast<int64_t>(static_cast<__int128>(rest) * row / (row + d.block)) / d.block * d.block;
   }
-  cut.span = (d.end - d.begin) / order.cells();
-  const int64_t writers = number_of_writers(cut, d.end - d.begin);
-  if (writers < order.cells() || 2 * step < d.window) return;
-  d.writers = static_cast<int>(writers);
-  d.order = std::move(order);
-  d.step = step;
+  cut.span = (d.end - d.begin) / divided.order.cells();
+  divided.writers = static_cast<int>(number_of_writers(cut, d.end - d.begin));
+  if (divided.writers >= divided.order.cells() && 2 * divided.step >= d.window) d = std::move(divided);
 }
 
 }  // namespace
@@ -156,6 +159,7 @@ Domains cut_domains(const Cut& cut) {
   d.writers = static_cast<int>(number_of_writers(cut, d.end - d.begin));
   d.window = d.step = std::max(cut.block, round_up(cut.window, cut.block));
   if (!cut.grids.empty()) divide_by_cells(d, cut);
+  for (int w = 0; w < d.writers; ++w) d.largest_domain = std::max(d.largest_domain, d.cut(w + 1) - d.cut(w));
   if (d.writers <= count(cut.candidates)) d.writer_ranks = spread_over_nodes(d.writers, cut.candidates);
   return d;
 }

@@ -48,21 +48,25 @@ struct Domains {
   int writers = 1;
   int ranks = 1;
   std::vector<int> writer_ranks;  // the rank of each writer; empty: spread evenly over the ranks
-  Order order;                    // by which all is divided
-  int64_t step = window;          // places in a round: WINDOW, or less, for an order whose rows are cut inside blocks
+  Order order;                    // by which all is divided; its rows, if they are cut inside blocks, take more room:
+  int64_t row = 0;                // the shortest of them; else 0
+  int64_t ends = 0;               // blocks cut elsewhere in a round
+  int64_t step = window;          // places in a round: WINDOW, or less
+  int64_t largest_domain = 0;     // in places
 
   bool operator==(const Domains&) const = default;
 
-  // Writer W owns the places [cut(W), cut(W + 1)); empty if there are more writers than blocks. A block belongs to the
-  // writer that owns its first byte.
+  // Writer W owns the places [cut(W), cut(W + 1)): an even share of all, or of the cells, and of the places in a cell.
+  // Empty if there are more writers than blocks. A block belongs to the writer that owns its first byte.
   int64_t cut(int writer) const;
   int writer_at(int64_t place) const;  // REQUIRES: begin <= place < end
   int rank_of(int writer) const;
   int writer_of(int rank) const;  // -1 if RANK is not a writer
-  int64_t largest_domain() const;
-  int64_t rounds() const { return (largest_domain() + step - 1) / step; }
+  int64_t rounds() const { return (largest_domain + step - 1) / step; }
   // Of any writer in any round.
-  int64_t largest_window() const { return order.any() ? window : std::min(largest_domain(), window); }
+  int64_t largest_window() const { return most_bytes(std::min(largest_domain, step)); }
+  // Of so many places that follow each other.
+  int64_t most_bytes(int64_t places) const { return row == 0 ? places : places + (places / row + ends) * block; }
   // A writer's memory: one window fills while the other is written, if there is more than one round.
   int64_t windows_bytes() const { return std::min<int64_t>(2, rounds()) * largest_window(); }
   Window window_of(int writer, int64_t round) const;  // empty after the end of its domain

@@ -222,7 +222,7 @@ namespace {
 // All writers with bytes of PIECE, and possibly others; in order.
 std::set<int> writers_near(const Piece& piece, const Domains& domains) {
   std::set<int> writers;
-  for (const AddressRange& places : domains.order.places_near(piece, domains.block)) {
+  for (const AddressRange& places : domains.order.places_near(piece)) {
     const int last = domains.writer_at(places.end - 1);
     for (int w = domains.writer_at(places.begin); w <= last; ++w) writers.insert(w);
   }
@@ -235,12 +235,19 @@ std::vector<Route> find_routes(std::vector<Piece> pieces, const Domains& domains
   std::erase_if(pieces, [](const Piece& piece) { return piece.selection.count() == 0 || piece.element_bytes == 0; });
   std::ranges::stable_sort(pieces, {}, &Piece::address);
   std::map<int, std::vector<Piece>> by_writer;
-  std::map<int, Window> owned;
+  std::map<int, std::vector<AddressRange>> owned;  // by writer, by address
   for (const Piece& piece : pieces)
     for (const int w : writers_near(piece, domains)) {
-      const Window& its = owned.contains(w) ? owned[w] : owned[w] = domains.domain_of(w);
-      const auto has = [&](const AddressRange& range) { return bytes_in(piece, range.begin, range.end) > 0; };
-      if (std::ranges::any_of(its.ranges, has)) by_writer[w].push_back(piece);
+      const auto [known, is_new] = owned.try_emplace(w);
+      std::vector<AddressRange>& its = known->second;
+      if (is_new) {
+        its = domains.domain_of(w).ranges;
+        std::ranges::sort(its, {}, &AddressRange::begin);
+      }
+      const int64_t end = last_address(piece);
+      auto range = std::ranges::upper_bound(its, first_address(piece), {}, &AddressRange::end);
+      while (range != its.end() && range->begin < end && bytes_in(piece, range->begin, range->end) == 0) ++range;
+      if (range != its.end() && range->begin < end) by_writer[w].push_back(piece);
     }
   std::vector<Route> routes;
   for (auto& [writer, list] : by_writer)
@@ -402,8 +409,8 @@ OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanC
                          job.direction == Direction::read};
   key_ = crc64(std::as_bytes(std::span(cut)));
   for (const NodeGrid& grid : domains_.order.grids()) {
-    for (const Dims* dims : {&grid.shape, &grid.cells})
-      key_ = crc64(std::as_bytes(std::span(dims->begin(), dims->end())), key_);
+    key_ = crc64(std::as_bytes(std::span(grid.shape.begin(), grid.shape.end())), key_);
+    for (const std::vector<int64_t>& cuts : grid.cuts) key_ = crc64(std::as_bytes(std::span(cuts)), key_);
     key_ = crc64(std::as_bytes(std::span(grid.fields)), key_);
   }
   key_ = crc64(std::as_bytes(std::span(ways_.couriers)), key_);

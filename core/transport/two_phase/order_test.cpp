@@ -77,21 +77,44 @@ Case any_case(Draw& draw, bool aligned) {
   return c;
 }
 
-std::vector<NodeGrid> grids_of(const Case& c, RowsWanted rows) {
-  const Survey any(c.pieces(0));
-  Survey::Extents all;
-  all.fill(INT64_MIN);
-  for (int64_t node = 0; node < c.nodes(); ++node) {
-    Survey::Bounds bounds;
-    bounds.fill(INT64_MIN);
-    for (int64_t r = 0; r < c.ranks_per_node; ++r) {
-      const Survey::Bounds its = Survey(c.pieces(node * c.ranks_per_node + r)).bounds();
-      std::ranges::transform(bounds, its, bounds.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
-    }
-    const Survey::Extents its = any.extents(bounds, node, c.nodes());
-    std::ranges::transform(all, its, all.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
+void raise(std::span<int64_t> most, std::span<const int64_t> values) {
+  std::ranges::transform(most, values, most.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
+}
+
+// What the ranks agree on. PIECES: of each rank.
+std::vector<NodeGrid> grids_of(const std::vector<std::vector<Piece>>& pieces, int64_t ranks_per_node, RowsWanted rows) {
+  const int64_t nodes = std::ssize(pieces) / ranks_per_node;
+  std::vector<Survey::Bounds> bounds(static_cast<size_t>(nodes));
+  for (Survey::Bounds& of_node : bounds) of_node.fill(INT64_MIN);
+  Survey::Extents extents;
+  extents.fill(INT64_MIN);
+  for (size_t rank = 0; rank < pieces.size(); ++rank)
+    raise(bounds[rank / static_cast<size_t>(ranks_per_node)], Survey(pieces[rank]).bounds());
+  const auto of_rank = [&](size_t rank) -> const Survey::Bounds& {
+    return bounds[rank / static_cast<size_t>(ranks_per_node)];
+  };
+  for (size_t rank = 0; rank < pieces.size(); ++rank) raise(extents, Survey(pieces[rank]).extents(of_rank(rank)));
+  const Survey any(pieces.front());
+  const std::vector<Dims> cells = any.cells(extents, nodes);
+  std::vector<int64_t> starts;
+  for (int64_t node = 0; node < nodes; ++node) {
+    const std::vector<int64_t> its = any.starts(cells, bounds[static_cast<size_t>(node)], node);
+    starts.resize(its.size(), INT64_MIN);
+    raise(starts, its);
   }
-  return any.grids(all, c.nodes(), rows);
+  return any.grids(cells, starts, rows);
+}
+
+std::vector<NodeGrid> grids_of(const Case& c, RowsWanted rows) {
+  std::vector<std::vector<Piece>> pieces;
+  for (int64_t rank = 0; rank < c.nodes() * c.ranks_per_node; ++rank) pieces.push_back(c.pieces(rank));
+  return grids_of(pieces, c.ranks_per_node, rows);
+}
+
+Dims cells_of(const NodeGrid& grid) {
+  Dims cells;
+  for (int d = 0; d < grid.shape.rank(); ++d) cells.push_back(grid.cells(d));
+  return cells;
 }
 
 TEST(Order, PlacesAndAddressesAreABijection) {
@@ -99,7 +122,8 @@ TEST(Order, PlacesAndAddressesAreABijection) {
   int ordered = 0;
   for (int i = 0; i < 300; ++i) {
     const Case c = any_case(draw, i % 2 == 0);
-    const Order order({0, c.end}, grids_of(c, {}));
+    const Order order({0, c.end}, grids_of(c, {}), int64_t{1} << draw(0, 6));
+    ASSERT_TRUE(order.is_sound());
     ordered += order.any();
     std::vector<int> seen(static_cast<size_t>(c.end));
     int64_t place = 0;
@@ -138,12 +162,12 @@ Domains domains_of(const Case& c, int64_t block, int64_t window) {
 TEST(Order, EveryBlockIsInOneWindowAndEveryPieceHasAllItsWriters) {
   Draw draw(2);
   int ordered = 0, unaligned = 0;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const Case c = any_case(draw, draw(0, 1) == 0);
     const int64_t block = int64_t{1} << draw(0, 6);
     const Domains d = domains_of(c, block, block * draw(1, 64));
     ordered += d.order.any();
-    unaligned += d.order.any() && !d.order.is_aligned(block);
+    unaligned += d.order.any() && !d.order.is_aligned();
     std::vector<int> writer_of(static_cast<size_t>(d.end / block), -1);
     for (int w = 0; w < d.writers; ++w) {
       int64_t bytes = 0;
@@ -174,8 +198,8 @@ TEST(Order, EveryBlockIsInOneWindowAndEveryPieceHasAllItsWriters) {
       ASSERT_EQ(routed, all);
     }
   }
-  EXPECT_GT(ordered, 100);
-  EXPECT_GT(unaligned, 20);
+  EXPECT_GT(ordered, 50);
+  EXPECT_GT(unaligned, 10);
 }
 
 // Where rows are whole blocks, all that a rank has goes to writers of its node.
@@ -190,9 +214,16 @@ TEST(Order, ANodeWritesWhatItHas) {
 
 TEST(Order, NarrowBoxesOfNodesAreJoined) {
   const Case c{{2, 4}, 2, {64, 64}, {{0, 64}}, 64 * 64 * 64};  // rows of 1 KiB on each node
-  EXPECT_EQ(grids_of(c, {1024}).front().cells, (Dims{2, 4}));
-  EXPECT_EQ(grids_of(c, {1025}).front().cells, (Dims{2, 2}));
+  EXPECT_EQ(cells_of(grids_of(c, {1024}).front()), (Dims{2, 4}));
+  EXPECT_EQ(cells_of(grids_of(c, {1025}).front()), (Dims{2, 2}));
   EXPECT_TRUE(grids_of(c, {2049}).empty()) << "whole rows: as in the file";
+}
+
+// Boxes of 80 and of 81: many numbers of cells would do for one dimension.
+TEST(Order, UnevenBoxesAreFound) {
+  const Case c{{12, 13}, 1, {12 * 80 + 1, 13 * 80 + 12}, {{0, 8}}, 8 * (12 * 80 + 1) * (13 * 80 + 12)};
+  ASSERT_EQ(grids_of(c, {}).size(), 1);
+  EXPECT_EQ(cells_of(grids_of(c, {}).front()), (Dims{12, 13}));
 }
 
 TEST(Order, WhatHasNoCellsStaysAsItIs) {
@@ -202,16 +233,12 @@ TEST(Order, WhatHasNoCellsStaysAsItIs) {
   lines.grid = {4, 1};
   EXPECT_TRUE(grids_of(lines, {}).empty()) << "each node has one range";
   const auto grids_if = [&](const auto& change) {
-    Survey::Extents all;
-    all.fill(INT64_MIN);
+    std::vector<std::vector<Piece>> all;
     for (int64_t node = 0; node < 4; ++node) {
-      std::vector<Piece> pieces = c.pieces(node);
-      change(node, pieces);
-      const Survey one(pieces);
-      const Survey::Extents its = one.extents(one.bounds(), node, 4);
-      std::ranges::transform(all, its, all.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
+      all.push_back(c.pieces(node));
+      change(node, all.back());
     }
-    return Survey(c.pieces(0)).grids(all, 4, {});
+    return grids_of(all, 1, {});
   };
   EXPECT_FALSE(grids_if([](int64_t, const auto&) {}).empty());
   EXPECT_TRUE(grids_if([](int64_t node, auto& pieces) {

@@ -37,9 +37,8 @@ const Descriptor descriptor{
      {"neighbours", Parameter::Type::choice, "shared|messages", "shared",
       "how ranks reach a writer of their own node: its windows lie in memory that they share, or by messages"},
      {"domains", Parameter::Type::choice, "nodes|ranges", "nodes",
-      "what a writer has of the file; nodes: what its node has, if that lies in rows of at least an eighth of a "
-      "window, "
-      "or nearly so; ranges: one range"},
+      "what a writer has of the file; nodes: what the ranks of its node have, if each node has a box of the large "
+      "datasets; ranges: one range"},
      max_concurrent_writers},
     ""};
 
@@ -157,9 +156,6 @@ class TwoPhaseTransfer : public Transfer {
     if (neighbours_.any()) neighbours_.ring(rank_);
   }
 
-  int64_t bytes_from(const Client& client, int64_t round) const {
-    return client.pieces.bytes_in(domains_.window_of(writer_, round));
-  }
   Load load_of(const Parcel& parcel, int64_t round) const {
     return penstock::load_of(parcel, domains_.window_of(writer_, round));
   }
@@ -286,8 +282,9 @@ class TwoPhaseTransfer : public Transfer {
     opened_ = round + 1;
     if (near_clients_.empty()) return;
     near_in_[round % 2] = 0;
+    const Window window = domains_.window_of(writer_, round);
     for (const Client& client : plan_.clients)
-      if (neighbours_.reaches(client.rank) && bytes_from(client, round) > 0) ++near_in_[round % 2];
+      if (neighbours_.reaches(client.rank) && client.pieces.bytes_in(window) > 0) ++near_in_[round % 2];
     neighbours_.open(round, near_clients_);
   }
 
