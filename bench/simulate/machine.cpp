@@ -59,6 +59,8 @@ Result<Machine> read_machine(const nlohmann::json& json) {
   reader.take("nodes", "count", 1, count, m.nodes);
   reader.take("nodes", "cores", 1, count, m.cores);
   reader.take("nodes", "memory_rate", 1, rate, m.memory_rate);
+  if (json.contains("nodes") && json["nodes"].is_object() && json["nodes"].contains("memory_threads"))
+    reader.take("nodes", "memory_threads", 1, count, m.memory_threads);
   reader.take("nodes", "link_rate", 1, rate, m.link_rate);
   reader.take("nodes", "message_seconds", some, seconds, m.message_seconds);
   if (json.contains("forwarders")) {

@@ -14,6 +14,7 @@ struct Machine {
   std::string name;
   int64_t nodes = 1, cores = 1;  // cores of each node
   double memory_rate = 0;        // a node copies so much
+  int64_t memory_threads = 0;    // that copy so much together; 0: as many as cores
   double link_rate = 0;          // of a node's link
   double message_seconds = 0;    // a small message between nodes
   int64_t forwarded_nodes = 0;   // that share one forwarder; 0: none between nodes and servers

@@ -50,8 +50,8 @@ int64_t lock_servers(const Demand& demand, const Machine& machine) {
 
 // On the ranks of one node that call the file system, of all nodes.
 double gathering_seconds(const Demand& demand, const Machine& machine) {
-  return demand.gathered_bytes * static_cast<double>(machine.cores) / machine.memory_rate /
-         (static_cast<double>(demand.movers) * demand.streams);
+  const auto threads = static_cast<double>(machine.memory_threads > 0 ? machine.memory_threads : machine.cores);
+  return demand.gathered_bytes * threads / machine.memory_rate / (static_cast<double>(demand.movers) * demand.streams);
 }
 
 double calls_seconds(const Demand& demand, const Machine& machine) {

@@ -39,6 +39,16 @@ Demand demand(const std::string& method, const Machine& on, bool write = true,
   return found ? *found : Demand{};
 }
 
+Demand of_nodes(int64_t nodes, int64_t movers) {
+  Demand d;
+  d.ranks = d.nodes = nodes;
+  d.movers = movers;
+  d.bytes = d.file_bytes = 1e10;
+  d.calls = 10000;
+  d.targets = 4;
+  return d;
+}
+
 TEST(Machine, AMissingAndAnUnknownKeyAreNamed) {
   nlohmann::json json = described();
   json["nodes"].erase("cores");
@@ -110,6 +120,19 @@ TEST(Simulation, TargetsLimitAtTheirRate) {
   EXPECT_EQ(written->limit, "the targets");
 }
 
+TEST(Simulation, OneThreadCopiesItsPartOfWhatANodeDoes) {
+  nlohmann::json json = described();
+  json["nodes"]["memory_rate"] = 1e9;
+  Demand d = of_nodes(1, 1);
+  d.gathered_bytes = 1e10;
+  const auto all_cores = simulate(d, *read_machine(json), true);
+  json["nodes"]["memory_threads"] = 2;
+  const auto two = simulate(d, *read_machine(json), true);
+  ASSERT_TRUE(all_cores.ok() && two.ok());
+  EXPECT_NEAR(all_cores->seconds, 4 * 10 + 25, 1);
+  EXPECT_NEAR(two->seconds, 2 * 10 + 25, 1);
+}
+
 TEST(Simulation, AForwarderIsSharedByItsNodes) {
   Machine m = machine();
   m.forwarded_nodes = 8;
@@ -138,16 +161,6 @@ TEST(Simulation, LocksOfOneFileAreGivenOneAfterTheOther) {
   ASSERT_TRUE(written.ok());
   EXPECT_NEAR(written->seconds, d.lock_moves * 1e-2, 0.05 * d.lock_moves * 1e-2);
   EXPECT_EQ(written->limit, "locks");
-}
-
-Demand of_nodes(int64_t nodes, int64_t movers) {
-  Demand d;
-  d.ranks = d.nodes = nodes;
-  d.movers = movers;
-  d.bytes = d.file_bytes = 1e10;
-  d.calls = 10000;
-  d.targets = 4;
-  return d;
 }
 
 TEST(Simulation, ManyNodesAreSimulatedInGroups) {

@@ -109,6 +109,7 @@ def test_this_machine(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.Mo
     assert done.returncode == 0, done.stderr
     assert re.match(r"This node, \w+, Open MPI .*: writing block2d, on one node; simulated", done.stdout)
     rates = json.loads(wisdom.read_text())["machines"][0]["bytes_per_second"]
+    assert machine.load("here")["nodes"]["memory_threads"] in {1, 2}
     fastest = max(rates["write_direct_all"], rates["write_synced_all"])
     for result in json.loads(record.read_text())["results"]:
         assert (64 << 20) / result["seconds"] <= fastest

@@ -1,6 +1,7 @@
 """machine.py: machines to simulate, from the TOML files beside this one or from a user's."""
 
 import math
+import os
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -58,6 +59,7 @@ def _here() -> dict[str, Any]:
             "count": 1,
             "cores": 1 << 16,  # all ranks, also more than there are cores
             "memory_rate": rate["copy"],
+            "memory_threads": max(1, min(found["ranks"], os.cpu_count() or 1)),
             "link_rate": rate["send"],
             "message_seconds": seconds["message"],
         },
