@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -32,7 +34,11 @@ struct Counted {
   const Machine& machine;
   const Plan& plan;
   VirtualJob ranks;
-  int64_t datasets = 1;
+  const Workload& workload;
+  // A call of MPI-IO may move data of several datasets.
+  bool merges() const {
+    return plan.engine.empty() && plan.transport == "mpiio" && plan.settings.word("puts") != "apart";
+  }
 };
 
 // What the ranks' contiguous runs in the file are, for all ranks.
@@ -41,8 +47,11 @@ struct Runs {
   Touched touched;
   double sieved = 0;  // bytes in windows of data sieving
   double windows = 0;
-  bool gaps = false;  // between the runs of a rank and dataset
+  bool gaps = false;         // between the runs of a rank and dataset
+  bool interleaved = false;  // a rank's first byte of all datasets lies before the last of the rank before
 };
+
+int64_t sieve_window(bool write) { return write ? 512 << 10 : 4 << 20; }
 
 double largest_call(const SimulatedJob& job) {
   return job.what.workload_name == "ior" ? static_cast<double>(job.what.request.ior.transfer_bytes) : one_call;
@@ -55,12 +64,23 @@ class RunCount {
       : machine_(counted.machine),
         call_(static_cast<int64_t>(largest_call(counted.job))),
         shift_(counted.plan.engine.empty() ? 0 : 2048),
-        window_(counted.job.write ? 512 << 10 : 4 << 20) {}
+        window_(sieve_window(counted.job.write)) {}
+
+  void next_rank() {
+    if (begin_ < end_) {
+      runs.interleaved = runs.interleaved || begin_ < end_before_;
+      end_before_ = end_;
+    }
+    begin_ = std::numeric_limits<int64_t>::max();
+    end_ = 0;
+  }
 
   void add(int64_t begin, int64_t end) {
     if (begin == end) return;
     begin += shift_;
     end += shift_;
+    begin_ = std::min(begin_, begin);
+    end_ = std::max(end_, end);
     runs.calls += static_cast<double>((end - begin + call_ - 1) / call_);
     runs.touched.add(begin, end, machine_);
     sieve(begin, end);
@@ -96,7 +116,8 @@ class RunCount {
 
   const Machine& machine_;
   int64_t call_, shift_, window_;
-  int64_t window_end_ = -1, last_ = 0;  // of a piece
+  int64_t window_end_ = -1, last_ = 0;                                              // of a piece
+  int64_t begin_ = std::numeric_limits<int64_t>::max(), end_ = 0, end_before_ = 0;  // of a rank
 };
 
 Result<Runs> runs_of(const Counted& c) {
@@ -110,6 +131,7 @@ Result<Runs> runs_of(const Counted& c) {
       else
         count.add(piece);
     }
+    count.next_rank();
   }
   Runs runs = count.runs;
   for (double* sum :
@@ -166,8 +188,11 @@ Result<Demand> two_phase(const Counted& c) {
   return d;
 }
 
-// SIEVED: with gaps, ROMIO reads, and writes, whole windows with all that lies in them.
-Result<Demand> independent(const Counted& c, bool sieved) {
+// With gaps, ROMIO reads, and writes, whole windows with all that lies in them. Before 2008 it did so for calls without
+// gaps too, if the file view has some (ADIOI_GEN_WriteStrided until revision 958 of MPICH).
+enum class Sieving : uint8_t { never, gaps, views };
+
+Result<Demand> independent(const Counted& c, Sieving sieving) {
   PENSTOCK_ASSIGN(const Runs runs, runs_of(c));
   Demand d = base_of(c);
   set_writers(d, d.ranks);
@@ -175,33 +200,76 @@ Result<Demand> independent(const Counted& c, bool sieved) {
   d.creates = c.job.write ? 1 : 0;
   d.opens = d.ranks;
   d.rounds = 1;
-  if (sieved && runs.gaps && c.job.what.workload_name != "ior") {  // IOR's calls are contiguous
+  if (sieving != Sieving::never && runs.gaps && c.job.what.workload_name != "ior") {  // IOR's calls are contiguous
     d.file_bytes = (c.job.write ? 2 : 1) * runs.sieved;
     d.calls = (c.job.write ? 2 : 1) * runs.windows;
     (c.job.write ? d.lock_moves : d.lock_grants) = runs.windows;
   } else {
     set_touched(d, runs.touched, c.machine, c.job.write);
+    if (sieving == Sieving::views) {
+      d.calls *= (c.job.write ? 2 : 1) *
+                 std::max(1.0, std::ceil(d.bytes / d.calls / static_cast<double>(sieve_window(c.job.write))));
+      if (c.job.write) d.file_bytes += d.bytes;
+    }
   }
   if (d.nodes == 1) d.lock_moves = d.lock_grants = 0;
   return d;
 }
 
-// One aggregator on each node, as ROMIO does. Calls cannot be joined over CALLS datasets.
-Result<Demand> collective(const Counted& c, int64_t calls) {
-  const auto round_bytes = static_cast<double>(number(c, "cb_buffer_size", 16 << 20));
+// What of the file each collective call moves, in two phases.
+struct Collectives {
+  double rounds = 0;    // of all calls, with ROUND_BYTES for each aggregator
+  double meetings = 0;  // of domains of two aggregators, inside a block
+};
+
+// The aggregators divide each call's part of the file anew.
+Collectives collectives_of(const Counted& c, int64_t aggregators, int64_t round_bytes) {
+  Collectives sum;
+  int64_t begin = 0;
+  const auto add = [&](int64_t bytes) {
+    if (bytes == 0) return;
+    const int64_t block = c.machine.block;
+    int64_t share = (bytes + aggregators - 1) / aggregators;
+    if (c.machine.whole_blocks) share = (share + block - 1) / block * block;
+    sum.rounds += static_cast<double>((share + round_bytes - 1) / round_bytes);
+    if (begin > 0 && begin % block != 0) ++sum.meetings;
+    if (!c.machine.whole_blocks)
+      for (int64_t at = begin + share; at < begin + bytes; at += share) sum.meetings += at % block != 0;
+    begin += bytes;
+  };
+  if (c.merges()) {
+    add(c.ranks.bytes());
+  } else {
+    for (const Field& field : c.workload.fields()) add(field.elements * bytes(field.type));
+  }
+  return sum;
+}
+
+// ROMIO's: one on each node, or as many for each I/O node of a Blue Gene.
+int64_t aggregators(const Counted& c, int64_t nodes) {
+  const Machine& m = c.machine;
+  const int64_t count = m.aggregators > 0 ? (nodes + m.forwarded_nodes - 1) / m.forwarded_nodes * m.aggregators : nodes;
+  return number(c, "cb_nodes", std::min<int64_t>(count, c.job.ranks));
+}
+
+Result<Demand> collective(const Counted& c) {
+  const int64_t round_bytes = number(c, "cb_buffer_size", 16 << 20);
   PENSTOCK_ASSIGN(const Costs costs, count_textbook(c.ranks, true, c.machine.block));
   Demand d = base_of(c);
-  set_writers(d, number(c, "cb_nodes", d.nodes));
+  const int64_t writers = aggregators(c, d.nodes);
+  set_writers(d, writers);
+  const Collectives calls = collectives_of(c, writers, round_bytes);
   d.far_bytes = std::min(d.bytes, static_cast<double>(costs.far_bytes));
   d.messages = costs.messages.mean * d.ranks;
   d.senders = d.ranks;
   d.copied_bytes = d.gathered_bytes = d.bytes;
   d.creates = c.job.write ? 1 : 0;
   d.opens = d.ranks;
-  d.rounds = std::max(static_cast<double>(calls), d.bytes / static_cast<double>(d.movers) / round_bytes);
-  d.calls = d.rounds * static_cast<double>(d.movers);
+  d.rounds = calls.rounds;
+  d.in_step = true;
+  d.calls = d.rounds * static_cast<double>(writers);
   if (d.nodes > 1) {
-    d.lock_moves = c.job.write ? static_cast<double>(d.movers) : 0;  // where domains meet
+    d.lock_moves = c.job.write ? calls.meetings : 0;
     d.lock_grants = d.bytes / static_cast<double>(c.machine.block);
   }
   return d;
@@ -223,26 +291,32 @@ std::string_view hint_of(const Counted& c, std::string_view name) {
   return hint == c.plan.hints.end() ? std::string_view() : hint->second;
 }
 
-// If automatic, ROMIO buffers only what the ranks interleave.
+// If automatic, ROMIO buffers only what the ranks interleave; to know it, they wait for each other in each call.
 Result<Demand> of_mpiio(const Counted& c, bool together, bool typed) {
   const std::string_view buffers = hint_of(c, "cb");
-  const bool apart = !c.plan.engine.empty() || c.plan.settings.word("puts") == "apart";
-  const int64_t calls = apart ? c.datasets : 1;
-  if (together && typed && buffers != "disable") {
-    if (buffers == "enable" || (buffers.empty() && c.machine.buffers_always)) return collective(c, calls);
-    PENSTOCK_ASSIGN(const Runs runs, runs_of(c));
-    if (runs.gaps && c.job.what.workload_name != "ior") return collective(c, calls);
-  }
-  return independent(c, typed && hint_of(c, "ds") != "disable");
+  const bool sieves = typed && hint_of(c, "ds") != "disable";
+  const bool views = sieves && c.plan.engine.empty() && c.plan.settings.word("positioning") == "individual" &&
+                     c.machine.romio_year > 0 && c.machine.romio_year < 2008;
+  const Sieving sieving = views ? Sieving::views : sieves ? Sieving::gaps : Sieving::never;
+  if (!together || !typed || buffers == "disable") return independent(c, sieving);
+  if (buffers == "enable" || (buffers.empty() && c.machine.buffers_always)) return collective(c);
+  PENSTOCK_ASSIGN(const Runs runs, runs_of(c));
+  if ((runs.gaps && c.job.what.workload_name != "ior") || (c.merges() && runs.interleaved)) return collective(c);
+  PENSTOCK_ASSIGN(Demand d, independent(c, sieving));
+  d.rounds = std::max(1.0, d.calls / static_cast<double>(d.ranks));
+  d.in_step = true;
+  return d;
 }
 
 // A library's own calls: rank 0 writes or reads a header and what describes each dataset, and all wait for it.
 void add_header(Demand& d, const Counted& c) {
-  d.turns += 3.0 * static_cast<double>(c.datasets) * (c.machine.call_seconds / c.machine.message_seconds);
+  d.turns +=
+      3.0 * static_cast<double>(c.workload.fields().size()) * (c.machine.call_seconds / c.machine.message_seconds);
 }
 
 Result<Demand> of_plan(const Counted& c, const std::string& label) {
   const Plan& plan = c.plan;
+  const int64_t datasets = std::ssize(c.workload.fields());
   if (plan.engine == "phdf5") {
     PENSTOCK_ASSIGN(Demand d, of_mpiio(c, plan.settings.boolean("collective"), true));
     add_header(d, c);
@@ -256,7 +330,7 @@ Result<Demand> of_plan(const Counted& c, const std::string& label) {
   if (plan.placement == "per_rank") return separate_files(c);
   if (plan.engine.empty() && (plan.placement == "single" || plan.placement == "rank_order")) {
     if (plan.transport == "two_phase" && plan.placement == "single") return two_phase(c);
-    if (plan.transport == "independent") return independent(c, false);
+    if (plan.transport == "independent") return independent(c, Sieving::never);
     if (plan.transport == "mpiio") {
       const Settings& settings = plan.settings;
       const std::string_view level = settings.word("level");
@@ -265,7 +339,7 @@ Result<Demand> of_plan(const Counted& c, const std::string& label) {
       const bool typed = level == "none" ? settings.word("request") == "datatype" : level == "2" || level == "3";
       PENSTOCK_ASSIGN(Demand d, of_mpiio(c, together, typed));
       if (settings.word("positioning") == "shared" && d.nodes > 1)  // each moves the lock of the pointer
-        d.lock_moves += together ? d.ranks * static_cast<double>(c.datasets) : d.calls;
+        d.lock_moves += together ? d.ranks * static_cast<double>(datasets) : d.calls;
       return d;
     }
   }
@@ -338,7 +412,7 @@ Result<Demand> demand_of(const SimulatedJob& job, const Method& method, const Ma
                   VirtualJob::make(*workload, format,
                                    {job.ranks, job.ranks_per_node,
                                     ours ? plan.settings.integer("block") : machine.block, most_counted}));
-  return of_plan({job, machine, plan, std::move(ranks), std::ssize(workload->fields())}, method.label);
+  return of_plan({job, machine, plan, std::move(ranks), *workload}, method.label);
 }
 
 }  // namespace penstock::bench

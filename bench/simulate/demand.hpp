@@ -30,6 +30,7 @@ struct Demand {
   double rounds = 0;      // after each of which all ranks wait for each other
   double turns = 0;       // messages of which each waits for the one before
   bool overlaps = false;  // data moves between nodes while earlier data moves to or from the file
+  bool in_step = false;   // ranks wait for each other after each call: nobody moves data during its latency
   int64_t targets = 1;    // that the data lies on
 
   bool operator==(const Demand&) const = default;

@@ -44,7 +44,7 @@ class Reader {
   }
 
   const nlohmann::json& json_;
-  std::set<std::string> known_{"file_system.kind", "mpi_io.cb"};  // words
+  std::set<std::string> known_{"file_system.kind", "mpi_io.cb", "mpi_io.domains"};  // words
   Status status_;
 };
 
@@ -86,11 +86,18 @@ Result<Machine> read_machine(const nlohmann::json& json) {
   reader.take("file_system", "grant_seconds", 0, seconds, m.grant_seconds);
   reader.take("file_system", "lock_seconds", 0, seconds, m.lock_seconds);
   if (json.contains("mpi_io")) {
-    const nlohmann::json& word =
-        json["mpi_io"].is_object() ? json["mpi_io"].value("cb", nlohmann::json()) : json["mpi_io"];
-    if (word != "enable" && word != "automatic")
-      return Status(Code::invalid, "[mpi_io] cb is \"enable\" or \"automatic\"");
-    m.buffers_always = word == "enable";
+    const nlohmann::json given = json["mpi_io"].is_object() ? json["mpi_io"] : nlohmann::json::object();
+    const nlohmann::json cb = given.value("cb", nlohmann::json("automatic")),
+                         domains = given.value("domains", nlohmann::json("bytes"));
+    if (cb != "enable" && cb != "automatic") return Status(Code::invalid, "[mpi_io] cb is \"enable\" or \"automatic\"");
+    if (domains != "blocks" && domains != "bytes")
+      return Status(Code::invalid, "[mpi_io] domains is \"blocks\" or \"bytes\"");
+    m.buffers_always = cb == "enable";
+    m.whole_blocks = domains == "blocks";
+    if (given.contains("aggregators")) reader.take("mpi_io", "aggregators", 1, count, m.aggregators);
+    if (m.aggregators > 0 && m.forwarded_nodes == 0)
+      return Status(Code::invalid, "[mpi_io] aggregators are those of one of the [forwarders], which are missing");
+    if (given.contains("romio_year")) reader.take("mpi_io", "romio_year", 1998, 9999, m.romio_year);
   }
   reader.take("metadata", "create_seconds", 0, seconds, m.create_seconds);
   reader.take("metadata", "open_seconds", 0, seconds, m.open_seconds);

@@ -54,8 +54,23 @@ double gathering_seconds(const Demand& demand, const Machine& machine) {
   return demand.gathered_bytes * threads / machine.memory_rate / (static_cast<double>(demand.movers) * demand.streams);
 }
 
-double calls_seconds(const Demand& demand, const Machine& machine) {
-  return demand.calls / static_cast<double>(demand.movers) / demand.streams * machine.call_seconds;
+// Of a call's last block, which passes all of its way, while nothing of the call follows on the slowest part.
+double passing_seconds(const Demand& demand, const Machine& machine, bool write) {
+  const double bytes = std::min(demand.file_bytes / demand.calls, static_cast<double>(machine.block));
+  double all = 0, slowest = 0;
+  for (const double rate : {machine.link_rate, machine.forwarded_nodes > 0 ? machine.forwarder_rate : 0,
+                            machine.server_rate, write ? machine.write_rate : machine.read_rate})
+    if (rate > 0) {
+      all += bytes / rate;
+      slowest = std::max(slowest, bytes / rate);
+    }
+  return all - slowest;
+}
+
+double calls_seconds(const Demand& demand, const Machine& machine, bool write) {
+  if (demand.calls == 0) return 0;
+  return demand.calls / static_cast<double>(demand.movers) / demand.streams *
+         (machine.call_seconds + passing_seconds(demand, machine, write));
 }
 
 double creation_seconds(const Demand& demand, const Machine& machine) {
@@ -106,13 +121,15 @@ void make_links(Scene& scene) {
   zone->seal();
 }
 
-// Through the node's own link, one way of which is enough: as much comes as goes.
+// All of it passes the links of the nodes that call the file system; one way is enough: as much comes as goes.
+double exchange_seconds(const Demand& d, const Machine& machine) {
+  return d.messages / d.senders * machine.message_seconds +
+         d.far_bytes / static_cast<double>(d.movers) / machine.link_rate;
+}
+
 s4u::ActivityPtr exchange(const Scene& scene, int64_t actor) {
-  const double bytes = scene.demand.far_bytes / static_cast<double>(scene.actors) / steps;
-  const double messages = scene.demand.messages / scene.demand.senders / steps;
-  const double seconds =
-      messages * scene.machine.message_seconds + bytes / (scene.machine.link_rate * static_cast<double>(scene.group));
   s4u::Host* host = scene.nodes[static_cast<size_t>(actor)];
+  const double seconds = exchange_seconds(scene.demand, scene.machine) / steps;
   return s4u::this_actor::exec_init(seconds * host->get_speed())->set_host(host)->start();
 }
 
@@ -139,7 +156,9 @@ void move(const Scene& scene, int64_t actor, int64_t movers, int step, std::vect
             ->start());
   }
   // Each stream has one call under way.
-  moving.emplace_back(s4u::this_actor::exec_init(calls_seconds(d, machine) / steps)->set_host(scene.callers)->start());
+  if (!d.in_step)
+    moving.emplace_back(
+        s4u::this_actor::exec_init(calls_seconds(d, machine, scene.write) / steps)->set_host(scene.callers)->start());
   if (const double seconds = lock_seconds(d, machine); seconds > 0)
     moving.emplace_back(s4u::this_actor::exec_init(seconds * share)->set_host(scene.locks)->start());
 }
@@ -164,7 +183,8 @@ void act(const Scene& scene, int64_t actor) {
   scene.barrier->wait();
   std::vector<s4u::ActivityPtr> moving;
   for (int step = 0; step < steps; ++step) {
-    s4u::this_actor::sleep_for(waiting_seconds(d, machine) / steps);
+    s4u::this_actor::sleep_for(
+        (waiting_seconds(d, machine) + (d.in_step ? calls_seconds(d, machine, scene.write) : 0)) / steps);
     const auto between = [&] {
       if (d.far_bytes > 0) exchange(scene, actor)->wait();
       if (d.copied_bytes > 0) s4u::this_actor::execute(d.copied_bytes * share / steps);
@@ -212,19 +232,18 @@ std::vector<std::pair<const char*, double>> bounds(const Demand& d, const Machin
   const double rate = write ? m.write_rate : m.read_rate;
   const double forwarders =
       m.forwarded_nodes > 0 ? std::min(movers, std::ceil(nodes / static_cast<double>(m.forwarded_nodes))) : 0;
-  return {
-      {"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
-      {"the targets", d.file_bytes / targets / rate},
-      {"requests at the targets", d.calls * m.target_call_seconds / targets},
-      {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, d.targets))},
-      {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
-      {"the links of the nodes that write", d.file_bytes / m.link_rate / movers},
-      {"the latency of calls", calls_seconds(d, m)},
-      {"locks", lock_seconds(d, m) / static_cast<double>(lock_servers(d, m))},
-      {"the exchange between nodes", d.far_bytes / nodes / m.link_rate + d.messages / d.senders * m.message_seconds},
-      {"copies in memory", d.copied_bytes / nodes / m.memory_rate},
-      {"copies at the ranks that write", gathering_seconds(d, m)},
-      {"ranks that wait for each other", waiting_seconds(d, m)}};
+  return {{"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
+          {"the targets", d.file_bytes / targets / rate},
+          {"requests at the targets", d.calls * m.target_call_seconds / targets},
+          {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, d.targets))},
+          {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
+          {"the links of the nodes that write", d.file_bytes / m.link_rate / movers},
+          {"the latency of calls", calls_seconds(d, m, write)},
+          {"locks", lock_seconds(d, m) / static_cast<double>(lock_servers(d, m))},
+          {"the exchange between nodes", exchange_seconds(d, m)},
+          {"copies in memory", d.copied_bytes / nodes / m.memory_rate},
+          {"copies at the ranks that write", gathering_seconds(d, m)},
+          {"ranks that wait for each other", waiting_seconds(d, m)}};
 }
 
 }  // namespace

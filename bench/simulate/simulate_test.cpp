@@ -65,6 +65,13 @@ TEST(Machine, AMissingAndAnUnknownKeyAreNamed) {
   json = described();
   json["mpi_io"]["cb"] = "on";
   EXPECT_EQ(read_machine(json).status().message(), "[mpi_io] cb is \"enable\" or \"automatic\"");
+  json["mpi_io"] = {{"domains", "stripes"}};
+  EXPECT_EQ(read_machine(json).status().message(), "[mpi_io] domains is \"blocks\" or \"bytes\"");
+  json["mpi_io"] = {{"romio_year", 8}};
+  EXPECT_EQ(read_machine(json).status().message(), "[mpi_io] romio_year is a whole number from 1998 to 9999, not 8");
+  json["mpi_io"] = {{"aggregators", 8}};
+  EXPECT_EQ(read_machine(json).status().message(),
+            "[mpi_io] aggregators are those of one of the [forwarders], which are missing");
 }
 
 TEST(Demand, SeparateFilesAreCreatedByEachRank) {
@@ -103,11 +110,73 @@ TEST(Demand, TwoPhaseMovesDataOnceToAFewWriters) {
 
 TEST(Demand, CollectiveBufferingIsAutomaticOrAsTheMachineSays) {
   Machine m = machine();
-  EXPECT_GT(demand("raw/mpiio", m).far_bytes, 0);                     // rows of several ranks alternate
-  EXPECT_EQ(demand("raw/mpiio", m, true, "particles").far_bytes, 0);  // each rank's part is contiguous
+  EXPECT_GT(demand("raw/mpiio", m).far_bytes, 0);                                // rows of several ranks alternate
+  EXPECT_EQ(demand("raw/mpiio:puts=apart", m, true, "particles").far_bytes, 0);  // each rank's part is contiguous
+  EXPECT_GT(demand("raw/mpiio", m, true, "particles").far_bytes, 0);  // but not those of nine datasets in one call
+  EXPECT_TRUE(demand("raw/mpiio:puts=apart", m, true, "particles").in_step) << "to know it, ranks wait in each call";
+  EXPECT_FALSE(demand("raw/mpiio:puts=apart,hint.romio_cb_write=disable", m, true, "particles").in_step);
   EXPECT_EQ(demand("raw/mpiio:hint.romio_cb_write=disable", m).far_bytes, 0);
   m.buffers_always = true;
   EXPECT_GT(demand("raw/mpiio", m, true, "particles").gathered_bytes, 0);
+}
+
+TEST(Demand, AggregatorsOfEachCallMeetInsideBlocks) {
+  Machine m = machine();
+  m.buffers_always = true;
+  const Demand once = demand("raw/mpiio", m, true, "particles"),
+               apart = demand("phdf5:collective=true", m, true, "particles");
+  EXPECT_EQ(once.movers, 16);
+  EXPECT_EQ(once.lock_moves, 15);
+  EXPECT_NEAR(apart.lock_moves, 9 * 16 - 1, 9) << "nine datasets in nine calls";
+  EXPECT_GE(apart.rounds, 9);
+  m.whole_blocks = true;
+  EXPECT_EQ(demand("raw/mpiio", m, true, "particles").lock_moves, 0);
+  EXPECT_EQ(demand("phdf5:collective=true", m, true, "particles").lock_moves, 8) << "where datasets meet";
+  m.forwarded_nodes = 8;
+  m.aggregators = 3;
+  EXPECT_EQ(demand("raw/mpiio", m, true, "particles").movers, 6) << "of 16 nodes behind two forwarders";
+}
+
+TEST(Demand, ROMIOOf2007SievesCallsWithoutGapsThroughAFileView) {
+  Machine m = machine();
+  const auto with = [&](const std::string& more) {
+    return demand("raw/mpiio:coordination=independent,puts=apart" + more, m, true, "ior").file_bytes / (64.0 * MiB);
+  };
+  EXPECT_EQ(with(",positioning=individual"), 1);
+  m.romio_year = 2007;
+  EXPECT_EQ(with(",positioning=individual"), 2) << "read and written";
+  EXPECT_EQ(with(",positioning=individual,hint.romio_ds_write=disable"), 1);
+  EXPECT_EQ(with(""), 1) << "no view";
+  m.romio_year = 2009;
+  EXPECT_EQ(with(",positioning=individual"), 1);
+}
+
+TEST(Simulation, LatencyAddsIfRanksWaitForEachOther) {
+  Machine m = machine();
+  m.call_seconds = 1e-2;
+  Demand d = of_nodes(16, 16);
+  d.calls = 16 * 100;
+  const auto apart = simulate(d, m, true);
+  d.in_step = true;
+  const auto in_step = simulate(d, m, true);
+  ASSERT_TRUE(apart.ok() && in_step.ok());
+  EXPECT_NEAR(apart->seconds, 1e10 / 4e8, 0.1);
+  EXPECT_NEAR(in_step->seconds, 1e10 / 4e8 + 1, 0.1);
+  m.link_rate = 1e9;
+  const auto passing = simulate(d, m, true);
+  ASSERT_TRUE(passing.ok());
+  EXPECT_NEAR(passing->seconds - in_step->seconds, 100 * (1 << 20) / 1e9, 1e-2) << "the last block of each call";
+}
+
+TEST(Simulation, WhatIsExchangedPassesTheLinksOfThoseThatWrite) {
+  Machine m = machine();
+  m.link_rate = 1e9;
+  m.write_rate = 1e12;
+  Demand d = of_nodes(16, 2);
+  d.far_bytes = 1e10;
+  const auto written = simulate(d, m, true);
+  ASSERT_TRUE(written.ok());
+  EXPECT_NEAR(written->seconds, 5 + 5, 0.1) << "in, then out";
 }
 
 TEST(Simulation, TargetsLimitAtTheirRate) {
