@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "bench/count/costs.hpp"
+#include "bench/simulate/library.hpp"
 #include "core/methods/methods.hpp"
 #include "core/plan/plan.hpp"
 
@@ -308,23 +309,18 @@ Result<Demand> of_mpiio(const Counted& c, bool together, bool typed) {
   return d;
 }
 
-// A library's own calls: rank 0 writes or reads a header and what describes each dataset, and all wait for it.
-void add_header(Demand& d, const Counted& c) {
-  d.turns +=
-      3.0 * static_cast<double>(c.workload.fields().size()) * (c.machine.call_seconds / c.machine.message_seconds);
-}
-
 Result<Demand> of_plan(const Counted& c, const std::string& label) {
   const Plan& plan = c.plan;
   const int64_t datasets = std::ssize(c.workload.fields());
   if (plan.engine == "phdf5") {
     PENSTOCK_ASSIGN(Demand d, of_mpiio(c, plan.settings.boolean("collective"), true));
-    add_header(d, c);
+    add_hdf5(d, datasets, c.job.write);
     return d;
   }
   if (plan.engine == "pnetcdf") {
-    PENSTOCK_ASSIGN(Demand d, of_mpiio(c, plan.settings.word("mode") != "independent", true));
-    add_header(d, c);
+    const bool apart = plan.settings.word("mode") == "independent";
+    PENSTOCK_ASSIGN(Demand d, of_mpiio(c, !apart, true));
+    add_pnetcdf(d, apart, c.machine);
     return d;
   }
   if (plan.placement == "per_rank") return separate_files(c);

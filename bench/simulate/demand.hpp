@@ -32,6 +32,9 @@ struct Demand {
   bool overlaps = false;  // data moves between nodes while earlier data moves to or from the file
   bool in_step = false;   // ranks wait for each other after each call: nobody moves data during its latency
   int64_t targets = 1;    // that the data lies on
+  // Of a library (library.hpp). PLACES are read by every node, one after another.
+  double metadata_places = 0, metadata_writes = 0;
+  bool sets_size = false;  // of the file, when it is closed
 
   bool operator==(const Demand&) const = default;
 };

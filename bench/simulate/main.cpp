@@ -31,11 +31,23 @@ struct Question {
 };
 
 Json as_json(const Demand& d) {
-  return {{"nodes", d.nodes},           {"moving_nodes", d.movers},     {"streams", d.streams},
-          {"bytes", d.bytes},           {"file_bytes", d.file_bytes},   {"calls", d.calls},
-          {"far_bytes", d.far_bytes},   {"messages", d.messages},       {"copied_bytes", d.copied_bytes},
-          {"lock_moves", d.lock_moves}, {"lock_grants", d.lock_grants}, {"creates", d.creates},
-          {"opens", d.opens},           {"rounds", d.rounds},           {"turns", d.turns}};
+  return {{"nodes", d.nodes},
+          {"moving_nodes", d.movers},
+          {"streams", d.streams},
+          {"bytes", d.bytes},
+          {"file_bytes", d.file_bytes},
+          {"calls", d.calls},
+          {"far_bytes", d.far_bytes},
+          {"messages", d.messages},
+          {"copied_bytes", d.copied_bytes},
+          {"lock_moves", d.lock_moves},
+          {"lock_grants", d.lock_grants},
+          {"creates", d.creates},
+          {"opens", d.opens},
+          {"rounds", d.rounds},
+          {"turns", d.turns},
+          {"metadata_places", d.metadata_places},
+          {"metadata_writes", d.metadata_writes}};
 }
 
 Status check_place(const SimulatedJob& job, const Machine& machine) {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/simulate/library.hpp"
+
 namespace penstock::bench {
 
 namespace {
@@ -181,6 +183,8 @@ void act(const Scene& scene, int64_t actor) {
   const double asked = (creation_seconds(d, machine) + d.opens * machine.open_seconds) * share;
   if (asked > 0) s4u::this_actor::exec_init(asked)->set_host(scene.metadata)->start()->wait();
   scene.barrier->wait();
+  const double library = library_seconds(d, machine, scene.write);
+  if (!scene.write) s4u::this_actor::sleep_for(library);
   std::vector<s4u::ActivityPtr> moving;
   for (int step = 0; step < steps; ++step) {
     s4u::this_actor::sleep_for(
@@ -199,6 +203,7 @@ void act(const Scene& scene, int64_t actor) {
   }
   wait_for(moving);
   scene.barrier->wait();
+  if (scene.write) s4u::this_actor::sleep_for(library);
 }
 
 // Nodes that share an actor. A group has whole forwarders, or a forwarder has whole groups.
@@ -243,7 +248,8 @@ std::vector<std::pair<const char*, double>> bounds(const Demand& d, const Machin
           {"the exchange between nodes", exchange_seconds(d, m)},
           {"copies in memory", d.copied_bytes / nodes / m.memory_rate},
           {"copies at the ranks that write", gathering_seconds(d, m)},
-          {"ranks that wait for each other", waiting_seconds(d, m)}};
+          {"ranks that wait for each other", waiting_seconds(d, m)},
+          {"the library's metadata", library_seconds(d, m, write)}};
 }
 
 }  // namespace

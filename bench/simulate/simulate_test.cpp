@@ -1,7 +1,10 @@
 // What methods ask of a machine, counted by hand, and the time of what a single resource limits.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "bench/simulate/demand.hpp"
+#include "bench/simulate/library.hpp"
 #include "bench/simulate/machine.hpp"
 #include "bench/simulate/recorded.hpp"
 #include "bench/simulate/run.hpp"
@@ -149,6 +152,51 @@ TEST(Demand, ROMIOOf2007SievesCallsWithoutGapsThroughAFileView) {
   EXPECT_EQ(with(""), 1) << "no view";
   m.romio_year = 2009;
   EXPECT_EQ(with(",positioning=individual"), 1);
+}
+
+// As counted: see library.cpp.
+TEST(Library, HDF5WritesAndReadsMetadataOfEachDataset) {
+  for (const auto& [datasets, writes, places] : {std::tuple{4, 16, 1}, {16, 32, 3}, {64, 92, 14}}) {
+    Demand d;
+    add_hdf5(d, datasets, true);
+    EXPECT_NEAR(d.metadata_writes, writes, 1) << datasets;
+    EXPECT_NEAR(d.metadata_places, places, 1) << datasets;
+    EXPECT_TRUE(d.sets_size);
+  }
+  EXPECT_EQ(demand("phdf5", machine(), false).metadata_writes, 0);
+  EXPECT_FALSE(demand("phdf5", machine(), false).sets_size);
+}
+
+TEST(Library, EveryNodeReadsTheMetadataOfHDF5) {
+  Machine m = machine();
+  m.target_call_seconds = 1e-3;
+  const Demand d = demand("phdf5", m, false);
+  Demand without = d;
+  without.metadata_places = 0;
+  EXPECT_NEAR(library_seconds(d, m, false), 16 * 1e-3, 1e-6) << "one place";
+  EXPECT_EQ(library_seconds(without, m, false), 0);
+  EXPECT_EQ(demand("raw/mpiio", m, false).metadata_places, 0);
+  const auto all = simulate(d, m, false), data = simulate(without, m, false);
+  ASSERT_TRUE(all.ok() && data.ok());
+  EXPECT_NEAR(all->seconds - data->seconds, 16 * 1e-3, 1e-6) << "before its data";
+}
+
+TEST(Library, ALockFromTheNewSizeOnIsOfEachTarget) {
+  Machine m = machine();
+  Demand d = demand("phdf5", m);
+  d.metadata_writes = 0;
+  m.lock_seconds = 1;
+  EXPECT_NEAR(library_seconds(d, m, true), 1, 1e-6) << "one lock server";
+  m.lock_servers = 0;
+  EXPECT_NEAR(library_seconds(d, m, true), 4, 1e-6);
+  d.nodes = 1;
+  EXPECT_NEAR(library_seconds(d, m, true), 0, 1e-6);
+}
+
+TEST(Library, PnetCDFOpensTwiceIfIndependent) {
+  EXPECT_EQ(demand("pnetcdf", machine()).opens, 64);
+  EXPECT_EQ(demand("pnetcdf:mode=independent", machine()).opens, 128);
+  EXPECT_EQ(demand("pnetcdf", machine()).metadata_places, 0) << "rank 0 has read it for all";
 }
 
 TEST(Simulation, LatencyAddsIfRanksWaitForEachOther) {

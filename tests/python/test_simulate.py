@@ -225,3 +225,4 @@ def test_what_is_published_is_about_right(penstock: Penstock) -> None:
     right = re.search(r"Orders that were not used to fit: (\d+) of (\d+) right, (\d+) wrong", done.stdout)
     assert right
     assert int(right[1]) > 3 * int(right[3])
+    assert int(right[1]) >= 0.75 * int(right[2])
