@@ -41,7 +41,8 @@ void run(World& world, const Method& method, std::string_view name, const Conten
   about(fmt::format("{} by {}{}", name, method.plan, background ? " in the background" : ""));
   if (accepted(write_content(world, path, method.plan, content, background), method, tally)) {
     const uint64_t digest = read_content(world, path, method.reading, content, tally.cases, summed(method));
-    const auto first = tally.digests.try_emplace(std::string(name), digest).first;
+    const std::string what = std::string(name) + (method.small_chunks ? " in small chunks" : "");
+    const auto first = tally.digests.try_emplace(what, digest).first;
     if (world.rank() == 0) CHECK(first->second == digest, "the digest differs from the first method's");
     if (!method.second.empty()) {
       about(fmt::format("{} by {}, read by {}", name, method.plan, method.second));
@@ -62,13 +63,14 @@ void run_all(World& world, const Options& options) {
   for (const Method& method : methods()) {
     if (!is_chosen(method, options) || method.engine != options.engine) continue;
     if (options.quick && !method.base) continue;
-    for (const Workload& workload : workloads())
+    for (const Workload& workload : workloads(method.small_chunks))
       if (!options.background && method.base && (options.only.empty() || workload.name == options.only))
         run(world, method, workload.name, workload.make(world.rank(), world.size()), tally);
     if (options.only.empty() || options.only == "everything")
       for (const bool background : {false, true})
         if (background ? method.base : !options.background)
-          run(world, method, "everything", everything(world.rank(), world.size()), tally, background);
+          run(world, method, "everything", everything(world.rank(), world.size(), method.small_chunks), tally,
+              background);
     if (!options.background && method.base && !method.changing.empty() &&
         (options.only.empty() || options.only == "grow")) {
       about("grow by " + method.plan);
@@ -95,11 +97,11 @@ void write_files(World& world, const Options& options) {
   if (world.rank() == 0) std::filesystem::remove_all(folder), std::filesystem::create_directories(folder);
   CHECK_OK(world.comm()->barrier(), "barrier");
   const int64_t size = world.size();
-  Content content = everything(world.rank(), world.size());
-  content.attributes.push_back({"/", make_attribute("ranks", {Kind::i64}, &size, -1)});
   for (const Method& method : methods()) {
     if (!method.base || !is_chosen(method, options)) continue;
     ++files;
+    Content content = everything(world.rank(), world.size(), method.small_chunks);
+    content.attributes.push_back({"/", make_attribute("ranks", {Kind::i64}, &size, -1)});
     about("writing by " + method.plan);
     CHECK_OK(write_content(world, path_of(folder, method), method.plan, content), "write");
   }
@@ -123,7 +125,7 @@ void read_files(World& world, const Options& options) {
       CHECK_OK(file->close(), "close");
     }
     // What is in the file depends on how many ranks wrote it; who reads what, on how many read.
-    const Content content = everything(0, static_cast<int>(ranks));
+    const Content content = everything(0, static_cast<int>(ranks), method.small_chunks);
     (void)read_content(world, path_of(folder, method), method.reading, content, ++turn, summed(method));
     if (!method.second.empty())
       (void)read_content(world, path_of(folder, method), method.second, content, turn, summed(method));
@@ -151,11 +153,9 @@ Options parse(int argc, char** argv) {
     else if (word == "--background")
       options.background = true;
     else {
-      std::fprintf(
-          stderr,
-          "usage: conformance [--quick] [--background] [--engine NAME] [--only WORKLOAD|everything|grow] [--plan "
-          "PART] [--write "
-          "DIR] [--read DIR]\n");
+      std::fprintf(stderr,
+                   "usage: conformance [--quick] [--background] [--engine NAME] [--plan PART]\n"
+                   "                   [--only WORKLOAD|everything|grow] [--write DIR] [--read DIR]\n");
       std::exit(2);
     }
   }

@@ -139,7 +139,7 @@ std::vector<Method> methods() {
         for (const Codec* codec : codecs()) {
           const std::string encoded = plan(fmt::format("compression={},chunk_bytes=256", codec->describe().name));
           if (transport->name == "two_phase" && possible(encoded))
-            bases.push_back({encoded, reader, extension, true, false, encoded});
+            bases.push_back({encoded, reader, extension, true, false, encoded, "", "", true});
         }
         // Each with the first format and placement that it can have. What the library at hand breaks is refused.
         std::erase_if(combined, [&](const std::string& settings) {

@@ -7,14 +7,15 @@
 namespace penstock::test {
 
 struct Method {
-  std::string plan;         // "hdf5/two_phase:writers=2"
-  std::string reading;      // the plan to read with: the same transport and parameters
-  std::string extension;    // ".h5"
-  bool base = false;        // every parameter at its fallback, but for the placement
-  bool may_refuse = false;  // depends on the file system or library: "unsupported" is an answer
-  std::string changing;     // the plan to reopen with
-  std::string second = "";  // another plan that reads the file too: an engine's own reader
-  std::string engine = "";  // "" where there is a format and a transport
+  std::string plan;           // "hdf5/two_phase:writers=2"
+  std::string reading;        // the plan to read with: the same transport and parameters
+  std::string extension;      // ".h5"
+  bool base = false;          // every parameter at its fallback, but for the placement
+  bool may_refuse = false;    // depends on the file system or library: "unsupported" is an answer
+  std::string changing;       // the plan to reopen with
+  std::string second = "";    // another plan that reads the file too: an engine's own reader
+  std::string engine = "";    // "" where there is a format and a transport
+  bool small_chunks = false;  // what is written is encoded in chunks of a few hundred bytes
 };
 
 // Whether files written so have checksums.

@@ -2,6 +2,7 @@
 #include "tests/conformance/workload.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "tests/harness/values.hpp"
@@ -22,10 +23,16 @@ Content grids(int rank, int size) {
 }
 
 // Big enough that a writer has several blocks, and many rounds of 64 KiB.
-Content large(int rank, int size) {
-  const Dims plane{700, 611}, lines{3, 190001};
+Content large_of(const Dims& plane, const Dims& lines, int rank, int size) {
   return of({{"plane", f64, plane, {grid(plane, process_grid(size, 2, true), rank)}},
              {"lines", i32, lines, {grid(lines, Dims{1, size}, rank)}}});
+}
+
+Content large(int rank, int size) { return large_of({700, 611}, {3, 190001}, rank, size); }
+
+// One rank encodes it in several batches.
+Content large_in_chunks(int rank, int size) {
+  return size == 1 ? large(rank, size) : large_of({175, 611}, {3, 47501}, rank, size);
 }
 
 Content memories(int rank, int size) {
@@ -211,11 +218,20 @@ constexpr Workload table[] = {{"grids", grids},     {"large", large},         {"
 
 uint64_t Field::seed() const { return std::hash<std::string>{}(name); }
 
-std::span<const Workload> workloads() { return table; }
+std::span<const Workload> workloads(bool small_chunks) {
+  static const auto in_chunks = [] {
+    auto list = std::to_array(table);
+    for (Workload& workload : list)
+      if (workload.make == large) workload.make = large_in_chunks;
+    return list;
+  }();
+  if (small_chunks) return in_chunks;
+  return table;
+}
 
-Content everything(int rank, int size) {
+Content everything(int rank, int size, bool small_chunks) {
   Content all;
-  for (const Workload& workload : table) {
+  for (const Workload& workload : workloads(small_chunks)) {
     Content one = workload.make(rank, size);
     const std::string group(workload.name);
     for (Field& field : one.fields) {

@@ -41,9 +41,11 @@ struct Workload {
   Content (*make)(int rank, int size);
 };
 
-std::span<const Workload> workloads();
+// SMALL_CHUNKS: for files of chunks of a few hundred bytes. On several ranks, "large" is then a quarter as large, and
+// has thousands of chunks still.
+std::span<const Workload> workloads(bool small_chunks);
 // All of them in one file, each in a group of its name.
-Content everything(int rank, int size);
+Content everything(int rank, int size, bool small_chunks);
 
 // Ways to read a dataset of SHAPE; each gives this rank's slices. Some overlap between ranks, some leave ranks
 // without anything.
