@@ -16,6 +16,7 @@ namespace {
 
 struct Options {
   std::string only, plan, write, read, engine;
+  bool together = false;    // no workload alone: all of them in one file, and growth
   bool quick = false;       // methods with all parameters at their fallbacks only
   bool background = false;  // commits in the background only
 };
@@ -64,7 +65,8 @@ void run_all(World& world, const Options& options) {
     if (!is_chosen(method, options) || method.engine != options.engine) continue;
     if (options.quick && !method.base) continue;
     for (const Workload& workload : workloads(method.small_chunks))
-      if (!options.background && method.base && (options.only.empty() || workload.name == options.only))
+      if (!options.background && method.base &&
+          (options.only.empty() ? !options.together : workload.name == options.only))
         run(world, method, workload.name, workload.make(world.rank(), world.size()), tally);
     if (options.only.empty() || options.only == "everything")
       for (const bool background : {false, true})
@@ -150,11 +152,13 @@ Options parse(int argc, char** argv) {
       options.read = value();
     else if (word == "--quick")
       options.quick = true;
+    else if (word == "--together")
+      options.together = true;
     else if (word == "--background")
       options.background = true;
     else {
       std::fprintf(stderr,
-                   "usage: conformance [--quick] [--background] [--engine NAME] [--plan PART]\n"
+                   "usage: conformance [--quick] [--together] [--background] [--engine NAME] [--plan PART]\n"
                    "                   [--only WORKLOAD|everything|grow] [--write DIR] [--read DIR]\n");
       std::exit(2);
     }
