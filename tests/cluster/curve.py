@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """curve.py: how fast files are written and read on 1, 2 and 4 hosts whose networks are slow, by several methods.
 
-python tests/cluster/curve.py --build build [--rate 400mbit] [--ranks 4] [--json FILE]
+python tests/cluster/curve.py --build build [--workload block2d] [--rate 400mbit] [--ranks 4] [--json FILE]
 
 Each host of ranks mounts GlusterFS over a network that carries RATE in each direction. Every file is verified.
 """
@@ -26,6 +26,7 @@ def methods(nodes: int) -> dict[str, str]:
     """By what they are."""
     return {
         "two_phase, four writers on a node": "hdf5/two_phase",
+        "two_phase, each with one range of the file": "hdf5/two_phase:domains=ranges",
         "two_phase, one writer on a node": f"hdf5/two_phase:writers={nodes}",
         "two_phase, one writer in all": "hdf5/gather",
         "a file for each rank": "raw/per_process",
@@ -35,7 +36,7 @@ def methods(nodes: int) -> dict[str, str]:
 def measure(made: hosts.Hosts, options: argparse.Namespace, nodes: int, cwd: Path) -> dict[str, Any]:
     """The record of penstock-bench."""
     asked = list(dict.fromkeys(methods(nodes).values()))
-    case = ("block2d", "--per-rank", options.per_rank, "--repetitions", str(REPETITIONS), "--dir", ".")
+    case = (options.workload, "--per-rank", options.per_rank, "--repetitions", str(REPETITIONS), "--dir", ".")
     program = [str(options.build.resolve() / "bin" / "penstock-bench"), *case, "--methods", ",".join(asked)]
     start = made.mpiexec("openmpi", (options.ranks,) * nodes, cwd)
     done = subprocess.run([*start, *program, "--json", "record.json"], capture_output=True, text=True, check=False)
@@ -62,6 +63,7 @@ def show(records: dict[int, dict[str, Any]]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measures methods on 1, 2 and 4 hosts with slow networks.")
     parser.add_argument("--build", type=Path, required=True, help="the folder of a build with Open MPI")
+    parser.add_argument("--workload", default="block2d", help="of penstock bench")
     parser.add_argument("--rate", default="400mbit", help="of each host's network, as tc takes it")
     parser.add_argument("--ranks", type=int, default=4, help="on each host")
     parser.add_argument("--per-rank", default="8MiB", help="bytes that each rank writes")

@@ -13,7 +13,7 @@ from penstock.measure.studies import stats
 from penstock.measure.studies.presets.ratios import Growth, Ratio, Row, Side
 
 PROGRAM = "penstock-bench"
-FEW, MANY = 64, 4096  # ranks between which a growth is counted
+FULL_NODE = 64  # ranks
 
 Content = dict[str, Any]
 
@@ -55,18 +55,22 @@ class Counted:
         self.mpi, self.folder, self.known = mpi, folder, dict[tuple[str, bool], list[Content]]()
 
     def result(self, row: Growth, np: int) -> Content:
-        few, many = (one[row.quantity]["mean"] for one in self._costs(row))
-        value = many / few / (math.log(MANY) / math.log(FEW))
+        few, *more = (
+            (ranks, one[row.quantity]["mean"]) for ranks, one in zip(row.ranks, self._costs(row), strict=True)
+        )
+        value = max(cost / few[1] / (math.log(ranks) / math.log(few[0])) for ranks, cost in more)
         found = _valued(_unmeasured(row, np, row.target), value, "hdf5/two_phase")
         return found | {"other": "log P", "coverage": 0, "counted": True}
 
     def _costs(self, row: Growth) -> list[Content]:
-        key = (row.workload, row.weak)
+        key = (row.workload, row.full)
         if key not in self.known:
             record = self.folder / f"{row.workload}.counts.json"
-            words = [row.workload, "--methods", "hdf5/two_phase", "--np-virtual", f"{FEW},{MANY}"]
-            words += ["--tasks-per-node", "1"]  # so that all data is sent as messages
-            words += ["--per-rank", "8MiB"] if row.weak else []
+            words = [row.workload, "--methods", "hdf5/two_phase", "--np-virtual", ",".join(map(str, row.ranks))]
+            # On nodes of one rank all data is sent as messages.
+            words += (
+                ["--per-rank", "8MiB", "--tasks-per-node", str(FULL_NODE)] if row.full else ["--tasks-per-node", "1"]
+            )
             count(self.mpi, words, record)
             self.known[key] = [line["ours"] for line in records.read(record, records.COUNTS)["counts"]]
         return self.known[key]

@@ -52,17 +52,24 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Growth:
-    """Not timed but counted: how a rank's traffic grows from 64 to 4096 ranks, over log(4096) / log(64)."""
+    """Not timed but counted: how a rank's traffic grows with the ranks, from 64 on, over the logarithm of their number.
+
+    The largest growth between 64 and any of the counts.
+    """
 
     id: str
     name: str
     workload: str
     quantity: str  # of the counts: messages or plan_bytes
-    weak: bool = False  # 8 MiB on each rank instead of 512 MiB in total
+    full: bool = False  # 8 MiB on each rank of full nodes, instead of 512 MiB in total and a rank on each node
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        return (64, 1024, 4096, 16384, 65536) if self.full else (64, 4096)
 
     @property
     def target(self) -> float | None:
-        return None if self.weak else 1.0
+        return None if self.full and self.quantity == "plan_bytes" else 1.0
 
 
 Row = Ratio | Growth
@@ -215,10 +222,34 @@ ROWS: tuple[Row, ...] = (
     Growth("10b", "2-D blocks: bytes of plans of a rank, 64 to 4096 / log P", "block2d", "plan_bytes"),
     Growth("10c", "3-D blocks: messages of a rank, 64 to 4096 ranks / log P", "block3d", "messages"),
     Growth("10d", "3-D blocks: bytes of plans of a rank, 64 to 4096 / log P", "block3d", "plan_bytes"),
-    Growth("10e", "as 10a with 8 MiB on each rank", "block2d", "messages", weak=True),
-    Growth("10f", "as 10b with 8 MiB on each rank", "block2d", "plan_bytes", weak=True),
-    Growth("10g", "as 10c with 8 MiB on each rank", "block3d", "messages", weak=True),
-    Growth("10h", "as 10d with 8 MiB on each rank", "block3d", "plan_bytes", weak=True),
+    Growth(
+        "10e",
+        "2-D blocks on full nodes, 8 MiB a rank: messages, 64 to 65,536 / log P",
+        "block2d",
+        "messages",
+        full=True,
+    ),
+    Growth(
+        "10f",
+        "2-D blocks on full nodes, 8 MiB a rank: bytes of plans, 64 to 65,536 / log P",
+        "block2d",
+        "plan_bytes",
+        full=True,
+    ),
+    Growth(
+        "10g",
+        "3-D blocks on full nodes, 8 MiB a rank: messages, 64 to 65,536 / log P",
+        "block3d",
+        "messages",
+        full=True,
+    ),
+    Growth(
+        "10h",
+        "3-D blocks on full nodes, 8 MiB a rank: bytes of plans, 64 to 65,536 / log P",
+        "block3d",
+        "plan_bytes",
+        full=True,
+    ),
     Ratio(
         "11", "1 MiB, durable / pwrite and fsync by one rank", _ours("small"), Side("small", ("reference/pwrite",)), 1.5
     ),
