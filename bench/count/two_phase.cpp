@@ -113,19 +113,28 @@ class NodeCount {
         ranks_(job.ranks_of(node)),
         sent_(ranks_.size()),
         tally_(tally) {
-    if (shares && ranks_.size() > 1 && job.nodes() > 1) couriers_ = candidates_among(ranks_);
+    ways_.node = ranks_;
+    if (shares && ranks_.size() > 1 && job.nodes() > 1) ways_.couriers = candidates_among(ranks_);
   }
 
   Status visit() {
     for (const int rank : ranks_) {
       PENSTOCK_ASSIGN(std::vector<penstock::Piece> pieces, job_.pieces(rank));
+      std::vector<Description> told;
+      int64_t bytes = 0;
+      for (const Route& route : find_routes(std::move(pieces), domains_)) {
+        if (route.rank == rank) continue;
+        told.push_back(describe_route(job_.parts(), domains_, route, rank));
+        bytes += std::ssize(told.back().pieces);
+        add_data(rank, route);
+      }
       std::map<int, Letter> letters;
-      for (const Route& route : find_routes(std::move(pieces), domains_)) add(rank, route, letters);
+      for (const Description& description : told) add_plan(rank, description, bytes <= longest_short_plan, letters);
       for (const auto& [receiver, letter] : letters) tell(of(rank), letter);
     }
     for (const auto& [pair, letter] : passed_on_) tell(of(pair.first), letter);
     for (const auto& [writer, carried] : carried_) {
-      Sent& courier = of(courier_to(writer));
+      Sent& courier = of(ways_.courier_to(writer));
       tell(courier, carried.letter);
       tally_.tell(writer, carried.letter.bytes());
       courier.far_messages += std::ssize(carried.rounds);
@@ -142,35 +151,38 @@ class NodeCount {
   };
 
   Sent& of(int rank) { return sent_[static_cast<size_t>(rank - ranks_.front())]; }
-  int courier_to(int writer) const { return couriers_[static_cast<size_t>(writer) % couriers_.size()]; }
-  int secretary_of(int rank) const {
-    return couriers_[static_cast<size_t>(rank - ranks_.front()) * couriers_.size() / ranks_.size()];
-  }
+  bool is_far(int rank) const { return job_.node_of(rank) != node_; }
 
   static void tell(Sent& sender, const Letter& letter) {
     ++sender.plan_messages;
     sender.plan_bytes += letter.bytes();
   }
 
-  void add(int rank, const Route& route, std::map<int, Letter>& letters) {
-    if (route.rank == rank) return;
-    const Description description = describe_route(job_.parts(), domains_, route, rank);
-    const bool far = job_.node_of(route.rank) != node_, passed_on = far && !couriers_.empty();
-    const int first = couriers_.empty() ? route.rank : secretary_of(rank);
-    const int taker = passed_on ? courier_to(route.writer) : route.rank;
-    if (first != rank) letters[first].add(description);
-    if (first != taker) passed_on_[{first, taker}].add(description);
-    if (passed_on) {
-      carried_[route.writer].letter.add(description);
+  void add_plan(int rank, const Description& description, bool is_short, std::map<int, Letter>& letters) {
+    const int writer = domains_.rank_of(description.writer);
+    if (ways_.couriers.empty()) {
+      letters[writer].add(description);
+    } else {
+      ways_.rank = rank;
+      const int taker = ways_.taker(description.writer, writer), first = is_short ? ways_.secretary() : taker;
+      if (first != rank) letters[first].add(description);
+      if (first != taker) passed_on_[{first, taker}].add(description);
+    }
+    if (is_far(writer) && !ways_.couriers.empty()) {
+      carried_[description.writer].letter.add(description);
     } else {
       Letter own;
       own.add(description);
-      tally_.tell(route.writer, own.bytes());
+      tally_.tell(description.writer, own.bytes());
     }
+  }
+
+  void add_data(int rank, const Route& route) {
+    const bool far = is_far(route.rank);
     for (int64_t round = 0; round < rounds_; ++round) {
       if (route.pieces.bytes_in(domains_.window_of(route.writer, round)) == 0) continue;
       ++of(rank).data_messages;
-      if (passed_on)
+      if (far && !ways_.couriers.empty())
         carried_[route.writer].rounds.insert(round);
       else
         of(rank).far_messages += far;
@@ -182,7 +194,7 @@ class NodeCount {
   const Domains& domains_;
   const int64_t rounds_;
   const std::vector<int> ranks_;
-  std::vector<int> couriers_;
+  Ways ways_;  // of any rank of the node
   std::vector<Sent> sent_;
   Tally& tally_;
   std::map<std::pair<int, int>, Letter> passed_on_;  // from a courier to another rank of the node

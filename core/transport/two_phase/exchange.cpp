@@ -414,12 +414,24 @@ OwnExchange::OwnExchange(const Job& job, Domains domains, Ways ways, const PlanC
     key_ = crc64(std::as_bytes(std::span(grid.fields)), key_);
   }
   key_ = crc64(std::as_bytes(std::span(ways_.couriers)), key_);
+  std::vector<Description> told;
+  int64_t bytes = 0;
   for (const Route& route : routes_) {
-    const Description description = describe_route(job.parts, domains_, route, ways_.rank);
+    Description description = describe_route(job.parts, domains_, route, ways_.rank);
     key_ = crc64(std::as_bytes(std::span(&route.rank, 1)), key_);
     key_ = crc64(description.pieces, key_);
     if (route.rank == ways_.rank) continue;
-    add(letters_, ways_.couriers.empty() ? route.rank : ways_.secretary(), description);
+    bytes += std::ssize(description.pieces);
+    told.push_back(std::move(description));
+  }
+  for (const Description& description : told) {
+    const int writer = domains_.rank_of(description.writer);
+    if (ways_.couriers.empty())
+      add(letters_, writer, description);
+    else if (bytes <= longest_short_plan)
+      add(letters_, ways_.secretary(), description);
+    else
+      add(letters_, ways_.taker(description.writer, writer), description);
   }
   cached_ = find_cached(job, cache, key_);
 }
@@ -448,7 +460,7 @@ Status OwnExchange::tell(const Job& job, const Communicator& node, ExchangePlan&
     PENSTOCK_ASSIGN(const std::vector<Description> all, Letter::read(letter, domains_));
     for (const Description& told : all) {
       const int writer = domains_.rank_of(told.writer);
-      const int taker = ways_.couriers.empty() || ways_.is_near(writer) ? writer : ways_.courier_to(told.writer);
+      const int taker = ways_.couriers.empty() ? writer : ways_.taker(told.writer, writer);
       if (taker == ways_.rank)
         PENSTOCK_TRY(take(peer, told));
       else if (passed_on != nullptr)

@@ -77,10 +77,12 @@ struct Ways {
   bool is_near(int other) const { return std::ranges::binary_search(node, other); }
   // REQUIRES: couriers. The one that exchanges the node's data with WRITER, which is not near.
   int courier_to(int writer) const { return couriers[static_cast<size_t>(writer) % couriers.size()]; }
-  // REQUIRES: couriers. The one to which this rank tells its plan.
+  // REQUIRES: couriers. The rank of the node that is to know what goes to WRITER, on rank WRITER_RANK.
+  int taker(int writer, int writer_rank) const { return is_near(writer_rank) ? writer_rank : courier_to(writer); }
+  // REQUIRES: couriers. The one to which this rank tells a short plan for all takers: one for each 64 ranks.
   int secretary() const {
     const auto place = static_cast<size_t>(std::ranges::lower_bound(node, rank) - node.begin());
-    return couriers[place * couriers.size() / node.size()];
+    return couriers[place / 64 % couriers.size()];
   }
 };
 
@@ -126,6 +128,8 @@ struct Description {
   std::vector<std::string> names;
   std::vector<std::byte> pieces;
 };
+// Of what a rank tells in all. A longer plan goes straight to those that take it, so that nobody holds those of many.
+inline constexpr int64_t longest_short_plan = 64 << 10;
 // Local.
 Description describe_route(const std::vector<Part>& parts, const Domains& domains, const Route& route, int rank);
 
@@ -159,8 +163,8 @@ class OwnExchange {
   // each of its writers the selections in the writer's domain. Pieces of many datasets with equal decomposition refer
   // to their common selection, which is told once; a box is told whole, runs are cut to the domain. Afterwards both
   // sides compute every message of every round themselves. With couriers, two sparse exchanges among the ranks of NODE
-  // come first: each rank tells all to one courier, and this one tells the writers of the node, and the couriers to
-  // others, which pass it on.
+  // come first: each rank tells all to one courier if it is short, and this one tells the writers of the node, and the
+  // couriers to others, which pass it on.
   Result<ExchangePlan> complete(const Job& job, const Communicator& node, bool repeats, PlanCache& cache) &&;
 
  private:
