@@ -263,5 +263,63 @@ TEST(Order, FewerWritersThanCellsDivideTheFile) {
   EXPECT_TRUE(cut_domains(cut).order.any());
 }
 
+// What is in no field does not move writers away from their nodes, however much it is.
+TEST(Order, CellsShareTheGaps) {
+  Case c{{2, 4}, 2, {64, 64}, {{0, 64}, {64 * 64 * 64, 64}}, 2 * 64 * 64 * 64};
+  c.end += 64 * 64 * 64 - 640;
+  const Domains d = domains_of(c, 64, 4096);
+  ASSERT_TRUE(d.order.any());
+  for (int rank = 0; rank < d.ranks; ++rank)
+    for (const Route& route : find_routes(c.pieces(rank), d)) EXPECT_EQ(route.rank / 2, rank / 2);
+}
+
+// Two lists, of which nodes have parts of different lengths.
+TEST(Order, NodesHaveUnevenPartsOfLists) {
+  const int64_t cuts[] = {0, 4096, 16384, 20480, 65536};
+  std::vector<std::vector<Piece>> pieces(4);
+  for (size_t node = 0; node < 4; ++node)
+    for (const int64_t address : {int64_t{0}, int64_t{65536} * 8}) {
+      Piece& piece = pieces[node].emplace_back();
+      piece.address = address;
+      piece.element_bytes = 8;
+      piece.selection = Selection::of_box({65536}, {{cuts[node]}, {cuts[node + 1] - cuts[node]}});
+    }
+  Cut cut{.end = 2 * 65536 * 8, .window = 8192, .writers = 4, .ranks = 4, .nodes = 4};
+  cut.grids = grids_of(pieces, 1, rows_wanted(cut));
+  const Domains d = cut_domains(cut);
+  ASSERT_TRUE(d.order.any());
+  for (size_t node = 0; node < 4; ++node)
+    for (const Route& route : find_routes(pieces[node], d)) EXPECT_EQ(route.rank, static_cast<int>(node));
+}
+
+TEST(Order, FieldsBeyondTheRangeOrOverEachOtherAreNone) {
+  const Case c{{2, 2}, 1, {64, 64}, {{0, 8}, {64 * 64 * 8, 8}}, 2 * 64 * 64 * 8};
+  std::vector<NodeGrid> grids = grids_of(c, {});
+  ASSERT_FALSE(grids.empty());
+  EXPECT_TRUE(Order({0, c.end}, grids, 64).is_sound());
+  EXPECT_FALSE(Order({0, c.end - 64}, grids, 64).is_sound());
+  EXPECT_FALSE(Order({64, c.end}, grids, 64).is_sound());
+  Cut cut{.end = c.end - 64, .block = 64, .window = 4096, .writers = 4, .ranks = 4, .nodes = 4, .grids = grids};
+  EXPECT_FALSE(cut_domains(cut).order.any());
+  grids.front().fields.back().address -= 64;
+  EXPECT_FALSE(Order({0, c.end}, grids, 64).is_sound());
+}
+
+// They jump from cell to cell.
+TEST(Order, RunsInAFieldHaveAllTheirWriters) {
+  const Case c{{2, 2}, 1, {64, 64}, {{0, 8}, {64 * 64 * 8, 8}}, 2 * 64 * 64 * 8};
+  const Domains d = domains_of(c, 64, 1024);
+  ASSERT_TRUE(d.order.any());
+  std::vector<penstock::Run> runs;
+  for (int64_t row = 0; row < 64; row += 5) runs.push_back({row * 64 + 60 - row % 60, 20});
+  Piece piece = c.pieces(0).front();
+  piece.selection = Selection::of_runs(c.shape, runs);
+  int64_t routed = 0;
+  for (const Route& route : find_routes({piece}, d))
+    for (int64_t round = 0; round < d.rounds(); ++round)
+      routed += route.pieces.bytes_in(d.window_of(route.writer, round));
+  EXPECT_EQ(routed, piece.selection.count() * 8);
+}
+
 }  // namespace
 }  // namespace penstock
