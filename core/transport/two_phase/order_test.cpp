@@ -162,7 +162,7 @@ Domains domains_of(const Case& c, int64_t block, int64_t window) {
 TEST(Order, EveryBlockIsInOneWindowAndEveryPieceHasAllItsWriters) {
   Draw draw(2);
   int ordered = 0, unaligned = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 80; ++i) {
     const Case c = any_case(draw, draw(0, 1) == 0);
     const int64_t block = int64_t{1} << draw(0, 6);
     const Domains d = domains_of(c, block, block * draw(1, 64));
@@ -198,8 +198,8 @@ TEST(Order, EveryBlockIsInOneWindowAndEveryPieceHasAllItsWriters) {
       ASSERT_EQ(routed, all);
     }
   }
-  EXPECT_GT(ordered, 50);
-  EXPECT_GT(unaligned, 10);
+  EXPECT_GT(ordered, 20);
+  EXPECT_GT(unaligned, 4);
 }
 
 // Where rows are whole blocks, all that a rank has goes to writers of its node.
