@@ -8,6 +8,7 @@
 #include "bench/count/costs.hpp"
 #include "core/commit/sums.hpp"
 #include "core/transport/two_phase/exchange.hpp"
+#include "core/transport/two_phase/survey.hpp"
 
 namespace penstock::bench {
 

@@ -14,7 +14,7 @@ namespace penstock::test {
 
 namespace {
 
-// The ranks in a grid of two columns; a node, or two, has a row of it or a part of one.
+// Two columns of ranks, or one row of them.
 Dims grid_of(const World& world) {
   return world.size() % 2 == 0 ? Dims{world.size() / 2, 1, 2} : Dims{1, 1, world.size()};
 }
@@ -77,8 +77,8 @@ void read(World& world, const Case& c, const std::string& plan) {
   CHECK(ints == numbers<int32_t>(part, c.shape, 7), c.name + ", cells: " + plan);
 }
 
-// Of a 2-D array of doubles: the block of RANK in 2 x 2 or 1 x all blocks, without EDGE elements at each side of the
-// array, or with so many of the neighbours' if EDGE is negative.
+// The block of RANK of a 2-D array in two columns of blocks, or in one row of them, without EDGE elements at each side
+// of the array. If EDGE is negative, with so many of the neighbours' elements at each side of the block.
 Box block_of(const World& world, const Dims& shape, int rank, int64_t edge) {
   const Dims grid = world.size() % 2 == 0 ? Dims{world.size() / 2, 2} : Dims{1, world.size()};
   const int64_t at[] = {rank / grid[1], rank % grid[1]};

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/units.hpp"
+#include "core/transport/two_phase/survey.hpp"
 
 namespace penstock {
 namespace {

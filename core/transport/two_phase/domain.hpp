@@ -48,11 +48,12 @@ struct Domains {
   int writers = 1;
   int ranks = 1;
   std::vector<int> writer_ranks;  // the rank of each writer; empty: spread evenly over the ranks
-  Order order;                    // by which all is divided; its rows, if they are cut inside blocks, take more room:
-  int64_t row = 0;                // the shortest of them; else 0
-  int64_t ends = 0;               // blocks cut elsewhere in a round
-  int64_t step = window;          // places in a round: WINDOW, or less
-  int64_t largest_domain = 0;     // in places
+  Order order;                    // in which all is divided
+  // Rows of ORDER that end inside blocks may each take one block more:
+  int64_t row = 0;             // the shortest row; 0 if none ends so
+  int64_t ends = 0;            // such blocks in a round, beside one for each ROW
+  int64_t step = window;       // places in a round: WINDOW, or less
+  int64_t largest_domain = 0;  // in places
 
   bool operator==(const Domains&) const = default;
 

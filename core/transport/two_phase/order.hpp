@@ -2,9 +2,7 @@
 // node by node, so that a writer owns what the ranks of its node have.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <penstock/dims.hpp>
@@ -30,6 +28,8 @@ struct NodeGrid {
   int64_t cell_count() const;
   int64_t bytes() const;
   int64_t bytes(const Field& field) const;
+  // The last dimension that is divided: from there on a row of a cell is contiguous. 0 if none is.
+  int row_dimension() const;
   // Bytes of FIELD that follow each other in the file, in every cell at least.
   int64_t shortest_row(const Field& field) const;
   // Whether all rows of FIELD begin and end at multiples of BLOCK.
@@ -101,41 +101,6 @@ class Order {
   std::vector<int64_t> element_bytes_;       // of all fields of each grid together
   std::vector<Gap> gaps_;                    // by address
   int64_t in_gaps_ = 0;                      // bytes
-};
-
-// Which boxes the nodes have of the largest datasets. A rank has its own pieces; reductions by maximum make the rest
-// known: one among the ranks of a node, and two among all. All functions are local.
-class Survey {
- public:
-  static constexpr int most_shapes = 4;
-  using Bounds = std::array<int64_t, int64_t{2} * most_shapes * max_rank>;
-  using Extents = std::array<int64_t, int64_t{2} * most_shapes * max_rank + 2>;
-
-  // PIECES of this rank.
-  explicit Survey(std::span<const Piece> pieces);
-  // To be reduced among the ranks of a node: its bounds.
-  Bounds bounds() const;
-  // To be reduced among all ranks.
-  Extents extents(const Bounds& of_node) const;
-  // For each shape how many cells there must be in each dimension if the boxes of NODES nodes are a grid; empty for one
-  // of which they are none. Empty if some rank has no part of these datasets. The same on all ranks.
-  std::vector<Dims> cells(const Extents& of_all, int64_t nodes) const;
-  // To be reduced among all ranks: where the boxes of node number NODE begin in such a grid.
-  std::vector<int64_t> starts(std::span<const Dims> cells, const Bounds& of_node, int64_t node) const;
-  // The grids, with one node in each cell, or with several nodes that follow each other, where one would have shorter
-  // rows than wanted. Empty if most of the data has no such grid. The same on all ranks.
-  std::vector<NodeGrid> grids(std::span<const Dims> cells, std::span<const int64_t> of_all, RowsWanted rows) const;
-  // Of these datasets, divided so.
-  int64_t key(std::span<const Dims> cells) const;
-
- private:
-  struct Shape {
-    Dims shape;
-    std::vector<NodeGrid::Field> fields;
-    Dims start, end;  // of the smallest box around this rank's boxes
-    int64_t bytes() const;
-  };
-  std::vector<Shape> shapes_;  // by bytes
 };
 
 }  // namespace penstock

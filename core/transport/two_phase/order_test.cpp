@@ -9,6 +9,7 @@
 #include "core/base/units.hpp"
 #include "core/transport/two_phase/domain.hpp"
 #include "core/transport/two_phase/exchange.hpp"
+#include "core/transport/two_phase/survey.hpp"
 
 namespace penstock {
 namespace {

@@ -55,10 +55,11 @@ class Counted:
         self.mpi, self.folder, self.known = mpi, folder, dict[tuple[str, bool], list[Content]]()
 
     def result(self, row: Growth, np: int) -> Content:
-        few, *more = (
-            (ranks, one[row.quantity]["mean"]) for ranks, one in zip(row.ranks, self._costs(row), strict=True)
-        )
-        value = max(cost / few[1] / (math.log(ranks) / math.log(few[0])) for ranks, cost in more)
+        costs = [one[row.quantity]["mean"] for one in self._costs(row)]
+        growths = [
+            cost / costs[0] / math.log(ranks, row.ranks[0]) for ranks, cost in zip(row.ranks, costs, strict=True)
+        ]
+        value = max(growths[1:])
         found = _valued(_unmeasured(row, np, row.target), value, "hdf5/two_phase")
         return found | {"other": "log P", "coverage": 0, "counted": True}
 

@@ -52,9 +52,9 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Growth:
-    """Not timed but counted: how a rank's traffic grows with the ranks, from 64 on, over the logarithm of their number.
+    """Not timed but counted: how a rank's traffic grows from 64 ranks to more, over the growth of log(ranks).
 
-    The largest growth between 64 and any of the counts.
+    Of several larger numbers of ranks, the one with the largest growth counts.
     """
 
     id: str
