@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/comm/cores.hpp"
 #include "core/comm/patience.hpp"
 #include "core/transport/move.hpp"
 #include "core/transport/relay.hpp"
@@ -51,6 +52,7 @@ class TwoPhaseTransfer : public Transfer {
         rank_(job.comm->rank()),
         writer_(domains_.writer_of(rank_)),
         rounds_(domains_.rounds()),
+        nap_(share_of_cores(job.comm) < 1 ? 500e-6 : 50e-6),
         kept_(job.comm->attachments().get<NodeMemory>()),
         neighbours_(std::move(agreed.neighbours)),
         staging_(job, domains_, plan_, io_mode(job, settings), [this] { wake(); }),
@@ -291,16 +293,16 @@ class TwoPhaseTransfer : public Transfer {
   // Without occupying a core for long: ranks that copy may need it.
   void wait_a_little(uint32_t bell, int idle) {
     constexpr int max_yields = 100;
-    constexpr double nap = 50e-6, until_bell = 10e-3;
+    constexpr double until_bell = 10e-3;
     const bool messages = mailbox_.expecting() || mailbox_.sending() || carrier_.has_messages();
     const bool for_file = round_ < rounds_ && !messages && staging_.busy();
     PhaseTimer timer(*job_.phases, !for_file ? Phase::exchange : reading() ? Phase::read : Phase::write);
-    if (neighbours_.any()) return sleep(bell, messages ? nap : until_bell);
+    if (neighbours_.any()) return sleep(bell, messages ? nap_ : until_bell);
     if (for_file) return staging_.wait_idle();
     if (idle < max_yields)
       sched_yield();
     else
-      std::this_thread::sleep_for(std::chrono::duration<double>(nap));
+      std::this_thread::sleep_for(std::chrono::duration<double>(nap_));
   }
 
   Status wait_for_writers() {
@@ -379,6 +381,9 @@ class TwoPhaseTransfer : public Transfer {
   const ExchangePlan plan_;
   const int rank_, writer_;
   const int64_t rounds_;
+  // Seconds between two looks for messages. A look takes tens of microseconds of a core: where ranks outnumber
+  // cores, a file system's processes would wait milliseconds for a core, and with them the ranks for their files.
+  const double nap_;
   NodeMemory& kept_;
   Neighbours neighbours_;
   std::vector<Near> near_;
