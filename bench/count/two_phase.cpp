@@ -25,7 +25,7 @@ Result<Survey::Bounds> bounds_of(const VirtualJob& job, int node, std::optional<
   bounds.fill(INT64_MIN);
   for (const int rank : job.ranks_of(node)) {
     PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, job.pieces(rank));
-    any.emplace(pieces);
+    any.emplace(job.whole(), pieces);
     raise(bounds, any->bounds());
   }
   return bounds;

@@ -63,4 +63,14 @@ Result<std::vector<penstock::Piece>> VirtualJob::pieces(int rank) const {
   return list;
 }
 
+std::vector<WholeDataset> VirtualJob::whole() const {
+  std::vector<WholeDataset> list;
+  for (size_t i = 0; i < layout_.blocks.size(); ++i) {
+    StoredBlock block = layout_.blocks[i];
+    block.where = Selection::whole(workload_->fields()[i].shape);
+    add_whole(std::span(&block, 1), parts_, workload_->fields()[i].type, list);
+  }
+  return list;
+}
+
 }  // namespace penstock::bench

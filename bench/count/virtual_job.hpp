@@ -28,6 +28,7 @@ class VirtualJob {
 
   // The pieces of RANK; for rank 0 including the format's metadata.
   Result<std::vector<penstock::Piece>> pieces(int rank) const;
+  std::vector<WholeDataset> whole() const;
   const std::vector<Part>& parts() const { return parts_; }
   int ranks() const { return shape_.ranks; }
   // The ranks to visit: all, or some from everywhere, with the first and the last.

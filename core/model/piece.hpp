@@ -33,6 +33,13 @@ struct Piece {
   int64_t row_stride = 0;       // 0: packed; else at least the size of a row
 };
 
+// A dataset that lies in one place as a whole. Ranks know that whether or not they have elements of it.
+struct WholeDataset {
+  int64_t address = 0;  // virtual
+  int64_t element_bytes = 1;
+  Dims shape;
+};
+
 // Fixed places for blocks whose order is only known after writing (shared file pointers). Each slot has HEADER bytes
 // for the transport and room for PAYLOAD bytes of one block.
 struct Slots {
@@ -47,6 +54,10 @@ Piece piece_of(const StoredBlock& block, std::span<const Part> parts, const Elem
 // Adds the pieces of the elements that CLAIM has in BLOCKS.
 void add_pieces(std::span<const StoredBlock> blocks, std::span<const Part> parts, const ElementType& type,
                 const Claim& claim, std::vector<Piece>& pieces);
+
+// Adds what BLOCKS, all of a dataset, have as a whole, if they do.
+void add_whole(std::span<const StoredBlock> blocks, std::span<const Part> parts, const ElementType& type,
+               std::vector<WholeDataset>& whole);
 
 // The bytes of METADATA in part number PART. METADATA must outlive the piece.
 Piece piece_of(const Layout::Metadata& metadata, std::span<const Part> parts, int32_t part);

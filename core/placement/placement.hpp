@@ -58,6 +58,7 @@ struct Placing {
 struct Placed {
   std::vector<Part> parts;                 // with pieces of this rank
   std::vector<Piece> pieces;               // of this rank, metadata included; none of supplied claims
+  std::vector<WholeDataset> whole;         // those that this rank claims, with or without elements
   std::vector<Layout::Metadata> metadata;  // keeps the bytes of metadata pieces
   std::vector<FileSum> heads;              // rank 0: of each part of the contents, its metadata
   std::vector<Extent> cuts;                // parts of this rank to be cut to a length, by index

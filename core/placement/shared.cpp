@@ -14,10 +14,12 @@ void add_claims(const Placing& placing, Placed& placed) {
   for (size_t i = 0; i < placing.claims.size(); ++i) {
     const Claim& claim = placing.claims[i];
     const std::vector<StoredBlock>& blocks = placed.contents.blocks[static_cast<size_t>(claim.dataset)];
-    if (claim.supplier == nullptr)
-      add_pieces(blocks, placed.parts, placing.type(claim), claim, placed.pieces);
-    else
+    if (claim.supplier != nullptr) {
       placed.supplied[i] = blocks;
+      continue;
+    }
+    add_pieces(blocks, placed.parts, placing.type(claim), claim, placed.pieces);
+    add_whole(blocks, placed.parts, placing.type(claim), placed.whole);
   }
 }
 

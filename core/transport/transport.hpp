@@ -30,10 +30,11 @@ struct Job {
   Direction direction = Direction::write;
   Communicator comm;
   std::shared_ptr<Files> files;
-  std::vector<Part> parts;    // with pieces of this rank
-  std::vector<Piece> pieces;  // of this rank
-  int64_t block = 4096;       // writers do not share blocks; a multiple of direct_alignment
-  bool keep = false;          // writing: keep bytes between the pieces (else they become zero)
+  std::vector<Part> parts;          // with pieces of this rank
+  std::vector<Piece> pieces;        // of this rank
+  std::vector<WholeDataset> whole;  // to which pieces of this rank belong, or would if it had some
+  int64_t block = 4096;             // writers do not share blocks; a multiple of direct_alignment
+  bool keep = false;                // writing: keep bytes between the pieces (else they become zero)
   // Writing, with keep: only bytes of pieces are written, and those between pieces that are less than BRIDGE apart.
   // Otherwise whole blocks of all windows with pieces are.
   int64_t bridge = 0;

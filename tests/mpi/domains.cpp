@@ -150,6 +150,38 @@ void parts_of_datasets(World& world) {
   CHECK(found == own && beside == others, "a box, and runs");
 }
 
+// Lists of which the first rank has nothing, and an array that it alone writes: nodes still write what they have, but
+// for what differs between them while writers have equal parts. If nodes have one rank each, one has nothing, and the
+// file is divided into ranges.
+void lists_with_an_empty_rank(World& world, bool one_each) {
+  about("lists of which one rank has nothing");
+  const int64_t rows = world.rank() == 0 ? 0 : 20000 + 3000 * world.rank();
+  const int64_t first = world.rank() == 0 ? 0 : 20000 * (world.rank() - 1) + 1500 * (world.rank() - 1) * world.rank();
+  const std::vector<double> list = offsets({{first, rows}});
+  const Decomposition part = *Decomposition::ragged(rows, {});
+  const Decomposition header = *Decomposition::ragged(world.rank() == 0 ? 16 : 0, {});
+  const std::string plan = fmt::format("two_phase:buffer_bytes=32KiB,writers={}", world.size());
+  const std::string path = world.folder() + "/lists.h5";
+  int64_t sent = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    auto file = File::create(world.comm(), path, plan);
+    if (!CHECK_OK(file.status(), plan)) return;
+    for (const char* name : {"x", "y"}) CHECK_OK(file->lend(name, {Kind::f64}, part, list.data()), plan);
+    CHECK_OK(file->lend("header", {Kind::f64}, header, std::vector<double>(16, 1).data()), plan);
+    CHECK_OK(file->commit(), plan);
+    sent = sum(world, file->report().message_bytes);
+    CHECK_OK(file->close(), plan);
+  }
+  std::vector<double> found(list.size(), -1);
+  auto file = File::open(world.comm(), path, plan);
+  if (!CHECK_OK(file.status(), plan)) return;
+  CHECK_OK(file->get("y", {Kind::f64}, part, found.data()), plan);
+  CHECK_OK(file->close(), plan);
+  CHECK(found == list, "read on its own");
+  const auto far = static_cast<double>(sent) / static_cast<double>(16 * sum(world, rows));
+  if (!one_each) CHECK(far < 0.2, fmt::format("{:.3f} of all bytes in messages", far));
+}
+
 int run(int argc, char** argv) {
   World world(&argc, &argv);
   const bool one_each = sum(world, world.comm()->node_rank() == 0) == world.size();
@@ -172,6 +204,7 @@ int run(int argc, char** argv) {
       CHECK(part(by_node) < c.most, fmt::format("{:.3f} of all bytes in messages, by nodes", part(by_node)));
     }
   parts_of_datasets(world);
+  lists_with_an_empty_rank(world, one_each);
   return world.finish("domains");
 }
 

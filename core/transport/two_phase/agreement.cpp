@@ -24,7 +24,7 @@ class Agreement {
 
   Result<Agreed> reach() {
     const Reach own = reach_of(job_.pieces);
-    const Survey survey(follows_nodes() ? std::span<const Piece>(job_.pieces) : std::span<const Piece>());
+    const Survey survey = follows_nodes() ? Survey(job_.whole, job_.pieces) : Survey();
     if (job_.comm->size() > 1 && cache_.exchanges > 0 && own == cache_.reach) propose(cache_.domains);
     std::vector<int64_t> most = {own.begin < own.end ? -own.begin : INT64_MIN,
                                  own.end,
@@ -38,7 +38,7 @@ class Agreement {
     Status surveyed;  // of this node: others go on
     if (follows_nodes()) {
       surveyed = kept_.node->all_reduce_max(bounds);
-      const Survey::Extents extents = surveyed.ok() ? survey.extents(bounds) : Survey({}).extents(bounds);
+      const Survey::Extents extents = surveyed.ok() ? survey.extents(bounds) : Survey().extents(bounds);
       most.insert(most.end(), extents.begin(), extents.end());
       most.insert(most.end(), {cache_.survey, -cache_.survey});
     }

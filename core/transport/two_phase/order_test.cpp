@@ -82,7 +82,13 @@ void raise(std::span<int64_t> most, std::span<const int64_t> values) {
   std::ranges::transform(most, values, most.begin(), [](int64_t a, int64_t b) { return std::max(a, b); });
 }
 
-// What the ranks agree on. PIECES: of each rank.
+Survey survey_of(const std::vector<Piece>& pieces) {
+  std::vector<WholeDataset> datasets;
+  for (const Piece& piece : pieces) datasets.push_back({piece.address, piece.element_bytes, piece.selection.shape()});
+  return {datasets, pieces};
+}
+
+// What the ranks agree on. PIECES: of each rank, which knows the datasets of its own.
 std::vector<NodeGrid> grids_of(const std::vector<std::vector<Piece>>& pieces, int64_t ranks_per_node, RowsWanted rows) {
   const int64_t nodes = std::ssize(pieces) / ranks_per_node;
   std::vector<Survey::Bounds> bounds(static_cast<size_t>(nodes));
@@ -90,12 +96,12 @@ std::vector<NodeGrid> grids_of(const std::vector<std::vector<Piece>>& pieces, in
   Survey::Extents extents;
   extents.fill(INT64_MIN);
   for (size_t rank = 0; rank < pieces.size(); ++rank)
-    raise(bounds[rank / static_cast<size_t>(ranks_per_node)], Survey(pieces[rank]).bounds());
+    raise(bounds[rank / static_cast<size_t>(ranks_per_node)], survey_of(pieces[rank]).bounds());
   const auto of_rank = [&](size_t rank) -> const Survey::Bounds& {
     return bounds[rank / static_cast<size_t>(ranks_per_node)];
   };
-  for (size_t rank = 0; rank < pieces.size(); ++rank) raise(extents, Survey(pieces[rank]).extents(of_rank(rank)));
-  const Survey any(pieces.front());
+  for (size_t rank = 0; rank < pieces.size(); ++rank) raise(extents, survey_of(pieces[rank]).extents(of_rank(rank)));
+  const Survey any = survey_of(pieces.front());
   const std::vector<Dims> cells = any.cells(extents, nodes);
   std::vector<int64_t> starts;
   for (int64_t node = 0; node < nodes; ++node) {
@@ -245,7 +251,11 @@ TEST(Order, WhatHasNoCellsStaysAsItIs) {
   EXPECT_TRUE(grids_if([](int64_t node, auto& pieces) {
                 if (node == 2) pieces.clear();
               }).empty())
-      << "a rank without data";
+      << "a rank without datasets";
+  EXPECT_FALSE(grids_if([](int64_t node, auto& pieces) {
+                 if (node == 2) pieces[0].selection = Selection::of_box({64, 64}, {{0, 0}, {0, 0}});
+               }).empty())
+      << "a node without data, whose cell others show";
   EXPECT_TRUE(grids_if([&](int64_t node, auto& pieces) { pieces = c.pieces(3 - node); }).empty())
       << "nodes in another order";
   EXPECT_TRUE(grids_if([](int64_t node, auto& pieces) {
@@ -274,23 +284,27 @@ TEST(Order, CellsShareTheGaps) {
     for (const Route& route : find_routes(c.pieces(rank), d)) EXPECT_EQ(route.rank / 2, rank / 2);
 }
 
-// Two lists, of which nodes have parts of different lengths.
+// Two lists, of which nodes have parts of different lengths, and the first of two ranks on a node has nothing.
+// One rank writes a short list that others do not know.
 TEST(Order, NodesHaveUnevenPartsOfLists) {
   const int64_t cuts[] = {0, 4096, 16384, 20480, 65536};
-  std::vector<std::vector<Piece>> pieces(4);
-  for (size_t node = 0; node < 4; ++node)
+  std::vector<std::vector<Piece>> pieces(8);
+  for (size_t rank = 0; rank < 8; ++rank)
     for (const int64_t address : {int64_t{0}, int64_t{65536} * 8}) {
-      Piece& piece = pieces[node].emplace_back();
+      const int64_t begin = rank % 2 == 0 ? 0 : cuts[rank / 2], end = rank % 2 == 0 ? 0 : cuts[rank / 2 + 1];
+      Piece& piece = pieces[rank].emplace_back();
       piece.address = address;
       piece.element_bytes = 8;
-      piece.selection = Selection::of_box({65536}, {{cuts[node]}, {cuts[node + 1] - cuts[node]}});
+      piece.selection = Selection::of_box({65536}, {{begin}, {end - begin}});
     }
-  Cut cut{.end = 2 * 65536 * 8, .window = 8192, .writers = 4, .ranks = 4, .nodes = 4};
-  cut.grids = grids_of(pieces, 1, rows_wanted(cut));
+  const int64_t short_list = 2 * 65536 * 8;
+  pieces[0].push_back({.address = short_list, .element_bytes = 8, .selection = Selection::whole({16})});
+  Cut cut{.end = short_list + 128, .window = 8192, .writers = 4, .ranks = 8, .nodes = 4};
+  cut.grids = grids_of(pieces, 2, rows_wanted(cut));
   const Domains d = cut_domains(cut);
   ASSERT_TRUE(d.order.any());
-  for (size_t node = 0; node < 4; ++node)
-    for (const Route& route : find_routes(pieces[node], d)) EXPECT_EQ(route.rank, static_cast<int>(node));
+  for (size_t rank = 0; rank < 8; ++rank)
+    for (const Route& route : find_routes(pieces[rank], d)) EXPECT_EQ(route.rank / 2, static_cast<int>(rank / 2));
 }
 
 TEST(Order, FieldsBeyondTheRangeOrOverEachOtherAreNone) {

@@ -10,35 +10,60 @@
 
 namespace penstock {
 
+namespace {
+
+constexpr int64_t nothing = INT64_MIN;  // to a maximum
+
+}  // namespace
+
 int64_t Survey::Shape::bytes() const {
   int64_t bytes = 0;
   for (const NodeGrid::Field& field : fields) bytes += elements(shape) * field.element_bytes;
   return bytes;
 }
 
-Survey::Survey(std::span<const Piece> pieces) {
+bool Survey::Shape::has(int64_t address) const {
+  const auto at = std::ranges::lower_bound(fields, address, {}, &NodeGrid::Field::address);
+  return at != fields.end() && at->address == address;
+}
+
+void Survey::Shape::contain(const Box& box) {
+  const bool is_first = end.empty();
+  for (int d = 0; d < shape.rank(); ++d) {
+    const int64_t box_end = box.start[d] + box.count[d];
+    if (is_first) {
+      start.push_back(box.start[d]);
+      end.push_back(box_end);
+    } else {
+      start[d] = std::min(start[d], box.start[d]);
+      end[d] = std::max(end[d], box_end);
+    }
+  }
+}
+
+Survey::Survey(std::span<const WholeDataset> datasets, std::span<const Piece> pieces) {
   std::unordered_set<int64_t> known;
   std::map<std::vector<int64_t>, size_t> numbers;  // of shapes
-  for (const Piece& piece : pieces) {
-    const Selection& part = piece.selection;
-    if (!part.is_box() || part.shape().empty() || piece.row_stride != 0) continue;
-    if (part.count() == 0 || part.count() == elements(part.shape())) continue;
-    Dims end = part.box().start;
-    for (int d = 0; d < end.rank(); ++d) end[d] += part.box().count[d];
-    const auto [at, is_new] = numbers.try_emplace({part.shape().begin(), part.shape().end()}, shapes_.size());
-    if (is_new) shapes_.push_back({part.shape(), {}, part.box().start, end});
-    Shape& shape = shapes_[at->second];
-    for (int d = 0; d < end.rank(); ++d) {
-      shape.start[d] = std::min(shape.start[d], part.box().start[d]);
-      shape.end[d] = std::max(shape.end[d], end[d]);
-    }
-    if (known.insert(piece.address).second) shape.fields.push_back({piece.address, piece.element_bytes});
+  for (const WholeDataset& one : datasets) {
+    if (one.shape.empty() || elements(one.shape) == 0 || !known.insert(one.address).second) continue;
+    const auto [at, is_new] = numbers.try_emplace({one.shape.begin(), one.shape.end()}, shapes_.size());
+    if (is_new) shapes_.push_back({one.shape, {}, {}, {}});
+    shapes_[at->second].fields.push_back({one.address, one.element_bytes});
   }
-  std::erase_if(shapes_, [](const Shape& shape) { return shape.fields.empty(); });
   for (Shape& shape : shapes_) std::ranges::sort(shape.fields, {}, &NodeGrid::Field::address);
   const auto order = [](const Shape& shape) { return std::pair(-shape.bytes(), shape.fields.front().address); };
   std::ranges::sort(shapes_, {}, order);
   if (shapes_.size() > most_shapes) shapes_.resize(most_shapes);
+  // What is small may well be written by one rank, and unknown to others.
+  std::erase_if(shapes_, [most = shapes_.empty() ? 0 : shapes_.front().bytes()](const Shape& shape) {
+    return shape.bytes() < most / small_part;
+  });
+  for (const Piece& piece : pieces) {
+    const Selection& part = piece.selection;
+    if (!part.is_box() || part.count() == 0 || part.count() == elements(part.shape())) continue;
+    for (Shape& shape : shapes_)
+      if (shape.shape == part.shape() && shape.has(piece.address)) shape.contain(part.box());
+  }
 }
 
 int64_t Survey::key(std::span<const Dims> cells) const {
@@ -98,9 +123,9 @@ int64_t bytes_of(const std::vector<NodeGrid>& grids) {
 
 Survey::Bounds Survey::bounds() const {
   Bounds bounds;
-  bounds.fill(INT64_MIN);
+  bounds.fill(nothing);
   for (size_t s = 0; s < shapes_.size(); ++s)
-    for (int d = 0; d < shapes_[s].shape.rank(); ++d) {
+    for (int d = 0; d < shapes_[s].end.rank(); ++d) {
       bounds[place_of_pair(s, d)] = -shapes_[s].start[d];
       bounds[place_of_pair(s, d) + 1] = shapes_[s].end[d];
     }
@@ -110,10 +135,11 @@ Survey::Bounds Survey::bounds() const {
 // The last two are for what all ranks must have alike.
 Survey::Extents Survey::extents(const Bounds& of_node) const {
   Extents extents;
-  extents.fill(INT64_MIN);
+  extents.fill(nothing);
   for (size_t s = 0; s < shapes_.size(); ++s)
     for (int d = 0; d < shapes_[s].shape.rank(); ++d) {
       const size_t at = place_of_pair(s, d);
+      if (of_node[at] == nothing) continue;
       extents[at] = of_node[at + 1] + of_node[at];
       extents[at + 1] = -extents[at];
     }
@@ -128,6 +154,7 @@ std::vector<Dims> Survey::cells(const Extents& of_all, int64_t nodes) const {
   std::vector<Dims> cells(shapes_.size());
   for (size_t s = 0; s < shapes_.size(); ++s) {
     Dims least, most, found;
+    if (of_all[place_of_pair(s, 0)] == nothing) continue;
     for (int d = 0; d < shapes_[s].shape.rank(); ++d) {
       most.push_back(of_all[place_of_pair(s, d)]);
       least.push_back(-of_all[place_of_pair(s, d) + 1]);
@@ -145,7 +172,8 @@ std::vector<int64_t> Survey::starts(std::span<const Dims> cells, const Bounds& o
       count /= cells[s][d];
       const size_t at = starts.size() + 2 * static_cast<size_t>(number / count);
       number %= count;
-      starts.resize(starts.size() + 2 * static_cast<size_t>(cells[s][d]), INT64_MIN);
+      starts.resize(starts.size() + 2 * static_cast<size_t>(cells[s][d]), nothing);
+      if (of_node[place_of_pair(s, d)] == nothing) continue;
       starts[at] = -of_node[place_of_pair(s, d)];
       starts[at + 1] = -starts[at];
     }
@@ -164,7 +192,7 @@ std::vector<NodeGrid> Survey::grids(std::span<const Dims> cells, std::span<const
     for (int d = 0; d < cells[s].rank(); ++d) {
       std::vector<int64_t>& cuts = grid.cuts.emplace_back();
       for (int64_t cell = 0; cell < cells[s][d]; ++cell) {
-        good = good && of_all[0] == -of_all[1] && of_all[0] >= 0 && (cuts.empty() || of_all[0] > cuts.back());
+        good = good && of_all[0] >= 0 && of_all[0] == -of_all[1] && (cuts.empty() || of_all[0] > cuts.back());
         cuts.push_back(of_all[0]);
         of_all = of_all.subspan(2);
       }

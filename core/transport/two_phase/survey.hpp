@@ -13,22 +13,25 @@
 
 namespace penstock {
 
-// Which boxes the nodes have of the largest datasets. A rank has its own pieces; reductions by maximum make the rest
+// Which boxes the nodes have of the largest datasets. A rank knows its own pieces; reductions by maximum make the rest
 // known: one among the ranks of a node, and two among all. All functions are local.
 class Survey {
  public:
   static constexpr int most_shapes = 4;
+  static constexpr int64_t small_part = 64;  // of the largest: not surveyed
   using Bounds = std::array<int64_t, int64_t{2} * most_shapes * max_rank>;
   using Extents = std::array<int64_t, int64_t{2} * most_shapes * max_rank + 2>;
 
-  // PIECES of this rank.
-  explicit Survey(std::span<const Piece> pieces);
+  // Nothing is surveyed.
+  Survey() = default;
+  // The datasets that this rank knows, and its PIECES of them.
+  Survey(std::span<const WholeDataset> datasets, std::span<const Piece> pieces);
   // To be reduced among the ranks of a node: its bounds.
   Bounds bounds() const;
   // To be reduced among all ranks.
   Extents extents(const Bounds& of_node) const;
   // For each shape how many cells there must be in each dimension if the boxes of NODES nodes are a grid; empty for one
-  // of which they are none. Empty if some rank has no part of these datasets. The same on all ranks.
+  // of which they are none. Empty if not all ranks know the same datasets. The same on all ranks.
   std::vector<Dims> cells(const Extents& of_all, int64_t nodes) const;
   // To be reduced among all ranks: where the boxes of node number NODE begin in such a grid.
   std::vector<int64_t> starts(std::span<const Dims> cells, const Bounds& of_node, int64_t node) const;
@@ -42,8 +45,10 @@ class Survey {
   struct Shape {
     Dims shape;
     std::vector<NodeGrid::Field> fields;
-    Dims start, end;  // of the smallest box around this rank's boxes
+    Dims start, end;  // of the smallest box around this rank's boxes; empty without one
     int64_t bytes() const;
+    bool has(int64_t address) const;
+    void contain(const Box& box);
   };
   std::vector<Shape> shapes_;  // by bytes
 };
