@@ -15,6 +15,7 @@ namespace penstock {
 
 struct Moving;
 struct NewContents;
+struct Plan;
 struct Tiling;
 
 // Whether the sums are computed before the data moves and travel with it, for this amount of data and number of ranks.
