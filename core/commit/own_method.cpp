@@ -326,11 +326,12 @@ Status OwnMethod::read(Opened& file, std::span<const Dataset> datasets, std::spa
   job.parts = parts_of(contents, asked, plan_.settings.integer("block"));
   const auto is_foreign = [&](int index) { return contents.foreign[static_cast<size_t>(index)]; };
   for (const Claim& claim : claims)
-    if (const int index = asked[static_cast<size_t>(claim.dataset)]; !is_foreign(index)) {
-      const auto d = static_cast<size_t>(index);
+    if (const int index = asked[static_cast<size_t>(claim.dataset)]; !is_foreign(index))
       add_pieces(contents, job.parts, index, claim, job.pieces);
-      add_whole(contents.blocks[d], job.parts, contents.catalogue.datasets[d].type, job.whole);
-    }
+  for (const int index : asked) {
+    const auto d = static_cast<size_t>(index);
+    if (!is_foreign(index)) add_whole(contents.blocks[d], job.parts, contents.catalogue.datasets[d].type, job.whole);
+  }
   Moved decoded;
   if (std::ranges::any_of(asked, is_foreign)) {
     auto moved = read_decoded(target.comm, contents, file.file->path, asked, claims, report.phases);

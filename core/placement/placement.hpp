@@ -48,8 +48,8 @@ struct Placing {
 
   int64_t block() const { return settings->integer("block"); }
   LayoutOptions layout_options() const { return {block(), encodings, written}; }
-  ElementType type(const Claim& claim) const {
-    const auto d = static_cast<size_t>(claim.dataset);
+  // Of what is stored of dataset number D.
+  ElementType type(size_t d) const {
     return layout_options().encoded(d) ? ElementType{Kind::u8} : catalogue->datasets[d].type;
   }
 };
@@ -58,7 +58,7 @@ struct Placing {
 struct Placed {
   std::vector<Part> parts;                 // with pieces of this rank
   std::vector<Piece> pieces;               // of this rank, metadata included; none of supplied claims
-  std::vector<WholeDataset> whole;         // those that this rank claims, with or without elements
+  std::vector<WholeDataset> whole;         // of PARTS; the same on all ranks
   std::vector<Layout::Metadata> metadata;  // keeps the bytes of metadata pieces
   std::vector<FileSum> heads;              // rank 0: of each part of the contents, its metadata
   std::vector<Extent> cuts;                // parts of this rank to be cut to a length, by index

@@ -9,17 +9,17 @@
 namespace penstock {
 namespace {
 
-// Local, when all blocks are known: the pieces of the claims, and the blocks of supplied ones.
+// Local, when all blocks are known: whole datasets, the pieces of the claims, and the blocks of supplied ones.
 void add_claims(const Placing& placing, Placed& placed) {
+  for (size_t d = 0; d < placed.contents.blocks.size(); ++d)
+    add_whole(placed.contents.blocks[d], placed.parts, placing.type(d), placed.whole);
   for (size_t i = 0; i < placing.claims.size(); ++i) {
     const Claim& claim = placing.claims[i];
     const std::vector<StoredBlock>& blocks = placed.contents.blocks[static_cast<size_t>(claim.dataset)];
-    if (claim.supplier != nullptr) {
+    if (claim.supplier == nullptr)
+      add_pieces(blocks, placed.parts, placing.type(static_cast<size_t>(claim.dataset)), claim, placed.pieces);
+    else
       placed.supplied[i] = blocks;
-      continue;
-    }
-    add_pieces(blocks, placed.parts, placing.type(claim), claim, placed.pieces);
-    add_whole(blocks, placed.parts, placing.type(claim), placed.whole);
   }
 }
 

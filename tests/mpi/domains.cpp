@@ -150,24 +150,35 @@ void parts_of_datasets(World& world) {
   CHECK(found == own && beside == others, "a box, and runs");
 }
 
-// Lists of which the first rank has nothing, and an array that it alone writes: nodes still write what they have, but
-// for what differs between them while writers have equal parts. If nodes have one rank each, one has nothing, and the
-// file is divided into ranges.
+// Lists of which the first rank has nothing, an array that it alone writes, and one that all have: nodes still write
+// what they have, but for what differs between them while writers have equal parts. If nodes have one rank each, one
+// has nothing, and the file is divided into ranges.
 void lists_with_an_empty_rank(World& world, bool one_each) {
   about("lists of which one rank has nothing");
-  const int64_t rows = world.rank() == 0 ? 0 : 20000 + 3000 * world.rank();
-  const int64_t first = world.rank() == 0 ? 0 : 20000 * (world.rank() - 1) + 1500 * (world.rank() - 1) * world.rank();
-  const std::vector<double> list = offsets({{first, rows}});
-  const Decomposition part = *Decomposition::ragged(rows, {});
-  const Decomposition header = *Decomposition::ragged(world.rank() == 0 ? 16 : 0, {});
+  const int rank = world.rank();
+  const auto rows_of_rank = [&](int r) { return r == 0 ? 0 : 20000 + 3000 * int64_t{r}; };
+  int64_t first = 0;
+  for (int r = 0; r < rank; ++r) first += rows_of_rank(r);
+  const std::vector<double> list = offsets({{first, rows_of_rank(rank)}});
+  const Decomposition part = *Decomposition::ragged(std::ssize(list), {});
+  // Before, the last had what the first has now: what the ranks learnt of that commit is of no use.
+  const std::vector<double> before(static_cast<size_t>(rank == 0 ? 0 : rows_of_rank(world.size() - rank)));
+  const Decomposition part_before = *Decomposition::ragged(std::ssize(before), {});
+  const std::vector<double> mesh(rank == 0 ? 8000 : 0, 1);
+  const Decomposition part_of_mesh = *Decomposition::ragged(std::ssize(mesh), {});
+  const std::vector<double> table(8000, 2);
   const std::string plan = fmt::format("two_phase:buffer_bytes=32KiB,writers={}", world.size());
   const std::string path = world.folder() + "/lists.h5";
   int64_t sent = 0;
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int turn = 0; turn < 3; ++turn) {
     auto file = File::create(world.comm(), path, plan);
     if (!CHECK_OK(file.status(), plan)) return;
-    for (const char* name : {"x", "y"}) CHECK_OK(file->lend(name, {Kind::f64}, part, list.data()), plan);
-    CHECK_OK(file->lend("header", {Kind::f64}, header, std::vector<double>(16, 1).data()), plan);
+    for (const char* name : {"x", "y"})
+      CHECK_OK(turn == 0 ? file->lend(name, {Kind::f64}, part_before, before.data())
+                         : file->lend(name, {Kind::f64}, part, list.data()),
+               plan);
+    CHECK_OK(file->lend("mesh", {Kind::f64}, part_of_mesh, mesh.data()), plan);
+    CHECK_OK(file->lend("table", {Kind::f64}, *Decomposition::replicated({8000}), table.data()), plan);
     CHECK_OK(file->commit(), plan);
     sent = sum(world, file->report().message_bytes);
     CHECK_OK(file->close(), plan);
@@ -178,7 +189,7 @@ void lists_with_an_empty_rank(World& world, bool one_each) {
   CHECK_OK(file->get("y", {Kind::f64}, part, found.data()), plan);
   CHECK_OK(file->close(), plan);
   CHECK(found == list, "read on its own");
-  const auto far = static_cast<double>(sent) / static_cast<double>(16 * sum(world, rows));
+  const auto far = static_cast<double>(sent) / static_cast<double>(16 * sum(world, std::ssize(list)));
   if (!one_each) CHECK(far < 0.2, fmt::format("{:.3f} of all bytes in messages", far));
 }
 

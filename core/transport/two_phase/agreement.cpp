@@ -40,7 +40,9 @@ class Agreement {
       surveyed = kept_.node->all_reduce_max(bounds);
       const Survey::Extents extents = surveyed.ok() ? survey.extents(bounds) : Survey().extents(bounds);
       most.insert(most.end(), extents.begin(), extents.end());
-      most.insert(most.end(), {cache_.survey, -cache_.survey});
+      const bool as_before = surveyed.ok() && survey.confirms(cache_.cells, cache_.starts, bounds, kept_.number);
+      const int64_t last = as_before ? cache_.survey : -1;
+      most.insert(most.end(), {last, -last});
     }
     PENSTOCK_TRY(job_.comm->all_reduce_max(most));
     const bool in_doubt = most[3] != 0, memory_changes = in_doubt || most[6] != 0;
@@ -89,6 +91,7 @@ class Agreement {
     if (last != key || last != -of_all[extents.size() + 1]) {
       std::vector<int64_t> starts = survey.starts(cells, of_node, kept_.number);
       PENSTOCK_TRY(job_.comm->all_reduce_max(starts));
+      cache_.cells = cells;
       cache_.starts = std::move(starts);
       cache_.survey = key;
     }

@@ -61,7 +61,8 @@ struct PlanCache {
   int64_t exchanges = 0;
   int64_t max_bytes = 1 << 20;  // of an entry; larger ones are not kept
   Domains domains;              // of the last transfer
-  int64_t survey = -1;          // key of the last one with a grid
+  int64_t survey = -1;          // key of the last one
+  std::vector<Dims> cells;      // that it had
   std::vector<int64_t> starts;  // that all ranks told each other for it
   Reach reach;                  // of this rank's pieces in it
 };

@@ -285,7 +285,7 @@ TEST(Order, CellsShareTheGaps) {
 }
 
 // Two lists, of which nodes have parts of different lengths, and the first of two ranks on a node has nothing.
-// One rank writes a short list that others do not know.
+// One rank alone writes a short list.
 TEST(Order, NodesHaveUnevenPartsOfLists) {
   const int64_t cuts[] = {0, 4096, 16384, 20480, 65536};
   std::vector<std::vector<Piece>> pieces(8);
@@ -298,7 +298,10 @@ TEST(Order, NodesHaveUnevenPartsOfLists) {
       piece.selection = Selection::of_box({65536}, {{begin}, {end - begin}});
     }
   const int64_t short_list = 2 * 65536 * 8;
-  pieces[0].push_back({.address = short_list, .element_bytes = 8, .selection = Selection::whole({16})});
+  for (size_t rank = 0; rank < 8; ++rank) {
+    const Selection part = Selection::of_box({16}, {{0}, {rank == 0 ? 16 : 0}});
+    pieces[rank].push_back({.address = short_list, .element_bytes = 8, .selection = part});
+  }
   Cut cut{.end = short_list + 128, .window = 8192, .writers = 4, .ranks = 8, .nodes = 4};
   cut.grids = grids_of(pieces, 2, rows_wanted(cut));
   const Domains d = cut_domains(cut);

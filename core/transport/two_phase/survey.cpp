@@ -54,10 +54,6 @@ Survey::Survey(std::span<const WholeDataset> datasets, std::span<const Piece> pi
   const auto order = [](const Shape& shape) { return std::pair(-shape.bytes(), shape.fields.front().address); };
   std::ranges::sort(shapes_, {}, order);
   if (shapes_.size() > most_shapes) shapes_.resize(most_shapes);
-  // What is small may well be written by one rank, and unknown to others.
-  std::erase_if(shapes_, [most = shapes_.empty() ? 0 : shapes_.front().bytes()](const Shape& shape) {
-    return shape.bytes() < most / small_part;
-  });
   for (const Piece& piece : pieces) {
     const Selection& part = piece.selection;
     if (!part.is_box() || part.count() == 0 || part.count() == elements(part.shape())) continue;
@@ -179,6 +175,16 @@ std::vector<int64_t> Survey::starts(std::span<const Dims> cells, const Bounds& o
     }
   }
   return starts;
+}
+
+bool Survey::confirms(std::span<const Dims> cells, std::span<const int64_t> starts, const Bounds& of_node,
+                      int64_t node) const {
+  if (cells.size() != shapes_.size()) return false;
+  for (size_t s = 0; s < cells.size(); ++s)
+    if (!cells[s].empty() && cells[s].rank() != shapes_[s].shape.rank()) return false;
+  const std::vector<int64_t> now = this->starts(cells, of_node, node);
+  const auto agree = [](int64_t now, int64_t then) { return now == nothing || now == then; };
+  return std::ranges::equal(now, starts, agree);
 }
 
 std::vector<NodeGrid> Survey::grids(std::span<const Dims> cells, std::span<const int64_t> of_all,

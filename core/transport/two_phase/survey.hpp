@@ -18,13 +18,12 @@ namespace penstock {
 class Survey {
  public:
   static constexpr int most_shapes = 4;
-  static constexpr int64_t small_part = 64;  // of the largest: not surveyed
   using Bounds = std::array<int64_t, int64_t{2} * most_shapes * max_rank>;
   using Extents = std::array<int64_t, int64_t{2} * most_shapes * max_rank + 2>;
 
   // Nothing is surveyed.
   Survey() = default;
-  // The datasets that this rank knows, and its PIECES of them.
+  // DATASETS of the movement, as this rank knows them, and its PIECES.
   Survey(std::span<const WholeDataset> datasets, std::span<const Piece> pieces);
   // To be reduced among the ranks of a node: its bounds.
   Bounds bounds() const;
@@ -35,6 +34,9 @@ class Survey {
   std::vector<Dims> cells(const Extents& of_all, int64_t nodes) const;
   // To be reduced among all ranks: where the boxes of node number NODE begin in such a grid.
   std::vector<int64_t> starts(std::span<const Dims> cells, const Bounds& of_node, int64_t node) const;
+  // Whether STARTS of earlier boxes, with so many CELLS, are those of node number NODE now.
+  bool confirms(std::span<const Dims> cells, std::span<const int64_t> starts, const Bounds& of_node,
+                int64_t node) const;
   // The grids, with one node in each cell, or with several nodes that follow each other, where one would have shorter
   // rows than wanted. Empty if most of the data has no such grid. The same on all ranks.
   std::vector<NodeGrid> grids(std::span<const Dims> cells, std::span<const int64_t> of_all, RowsWanted rows) const;

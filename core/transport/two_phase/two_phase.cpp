@@ -52,7 +52,7 @@ class TwoPhaseTransfer : public Transfer {
         rank_(job.comm->rank()),
         writer_(domains_.writer_of(rank_)),
         rounds_(domains_.rounds()),
-        nap_(share_of_cores(job.comm) < 1 ? 500e-6 : 50e-6),
+        nap_(outnumber_cores(job.comm) ? 500e-6 : 50e-6),
         kept_(job.comm->attachments().get<NodeMemory>()),
         neighbours_(std::move(agreed.neighbours)),
         staging_(job, domains_, plan_, io_mode(job, settings), [this] { wake(); }),
