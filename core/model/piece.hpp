@@ -33,7 +33,7 @@ struct Piece {
   int64_t row_stride = 0;       // 0: packed; else at least the size of a row
 };
 
-// A dataset that lies in one place as a whole. Ranks know that whether or not they have elements of it.
+// A dataset that lies in one place as a whole. A rank may know it and have no elements of it.
 struct WholeDataset {
   int64_t address = 0;  // virtual
   int64_t element_bytes = 1;
@@ -55,7 +55,7 @@ Piece piece_of(const StoredBlock& block, std::span<const Part> parts, const Elem
 void add_pieces(std::span<const StoredBlock> blocks, std::span<const Part> parts, const ElementType& type,
                 const Claim& claim, std::vector<Piece>& pieces);
 
-// Adds what BLOCKS, all of a dataset, have as a whole, if they do.
+// Adds the dataset that is stored in BLOCKS if one block has all of it.
 void add_whole(std::span<const StoredBlock> blocks, std::span<const Part> parts, const ElementType& type,
                std::vector<WholeDataset>& whole);
 

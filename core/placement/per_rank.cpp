@@ -38,8 +38,8 @@ Status place_own(const Placing& placing, Placed& placed, Encoder& index) {
       if (claim.supplier != nullptr)
         placed.supplied[c].push_back(std::move(block));
       else
-        placed.pieces.push_back(piece_of(block, placed.parts, placing.type(static_cast<size_t>(claim.dataset)),
-                                         in_packed(claim.selection), claim.memory));
+        placed.pieces.push_back(
+            piece_of(block, placed.parts, placing.type(claim), in_packed(claim.selection), claim.memory));
     }
   }
   return {};
@@ -83,8 +83,7 @@ class PerRank final : public Placement {
   Result<Placed> place(const Placing& placing) const override {
     const CommunicatorInterface& comm = *placing.comm;
     int64_t total = 0;
-    for (const Claim& claim : placing.claims)
-      total += claim.selection.count() * bytes(placing.type(static_cast<size_t>(claim.dataset)));
+    for (const Claim& claim : placing.claims) total += claim.selection.count() * bytes(placing.type(claim));
     PENSTOCK_TRY(comm.all_reduce_sum(std::span(&total, 1)));
     Placed placed;
     placed.io = placing.files->wanted(total / comm.size());

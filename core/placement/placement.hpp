@@ -52,6 +52,7 @@ struct Placing {
   ElementType type(size_t d) const {
     return layout_options().encoded(d) ? ElementType{Kind::u8} : catalogue->datasets[d].type;
   }
+  ElementType type(const Claim& claim) const { return type(static_cast<size_t>(claim.dataset)); }
 };
 
 // The place of everything, and the files that are created for it.

@@ -17,7 +17,7 @@ std::vector<Claim> cut_to_slots(const Placing& placing) {
   std::vector<Claim> blocks;
   for (const Claim& claim : placing.claims) {
     if (claim.selection.count() == 0) continue;
-    for (Selection& piece : cut(claim.selection, bytes(placing.type(static_cast<size_t>(claim.dataset))), most))
+    for (Selection& piece : cut(claim.selection, bytes(placing.type(claim)), most))
       blocks.push_back({claim.dataset, std::move(piece), claim.memory});
   }
   return blocks;
@@ -129,9 +129,8 @@ class InRankOrder final : public Placement {
     PENSTOCK_TRY(files.status());
     PENSTOCK_ASSIGN(const auto places, deal_places(placing, order));
     for (size_t i = 0; i < mine.size(); ++i)
-      placed.pieces.push_back(piece_of(places[i].block_of({}), placed.parts,
-                                       placing.type(static_cast<size_t>(mine[i].dataset)), in_packed(mine[i].selection),
-                                       mine[i].memory));
+      placed.pieces.push_back(piece_of(places[i].block_of({}), placed.parts, placing.type(mine[i]),
+                                       in_packed(mine[i].selection), mine[i].memory));
     begin_contents(placing, placed);
     for (size_t i = 0; i < order.claims.size(); ++i)
       placed.contents.blocks[static_cast<size_t>(order.claims[i].dataset)].push_back(

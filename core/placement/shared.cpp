@@ -17,7 +17,7 @@ void add_claims(const Placing& placing, Placed& placed) {
     const Claim& claim = placing.claims[i];
     const std::vector<StoredBlock>& blocks = placed.contents.blocks[static_cast<size_t>(claim.dataset)];
     if (claim.supplier == nullptr)
-      add_pieces(blocks, placed.parts, placing.type(static_cast<size_t>(claim.dataset)), claim, placed.pieces);
+      add_pieces(blocks, placed.parts, placing.type(claim), claim, placed.pieces);
     else
       placed.supplied[i] = blocks;
   }

@@ -32,7 +32,7 @@ struct Job {
   std::shared_ptr<Files> files;
   std::vector<Part> parts;          // with pieces of this rank
   std::vector<Piece> pieces;        // of this rank
-  std::vector<WholeDataset> whole;  // that the movement is about, as this rank knows
+  std::vector<WholeDataset> whole;  // the datasets of the movement; the same on all ranks
   int64_t block = 4096;             // writers do not share blocks; a multiple of direct_alignment
   bool keep = false;                // writing: keep bytes between the pieces (else they become zero)
   // Writing, with keep: only bytes of pieces are written, and those between pieces that are less than BRIDGE apart.

@@ -94,4 +94,5 @@ class OwnExchange {
   uint64_t key_ = 0;  // of that and what it keeps
   const PlanCache::Entry* cached_ = nullptr;
 };
+
 }  // namespace penstock
