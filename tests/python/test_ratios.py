@@ -60,6 +60,16 @@ def test_rivals_are_those_of_whom_the_best_counts() -> None:
     assert part.cases[1]["rivals"] == []
 
 
+def test_what_a_ratio_needs_by_itself_is_no_rival() -> None:
+    (part,) = parts(launch.Mpi.openmpi, "13a,13e")
+    (filtered,) = part.cases[0]["rivals"]
+    assert part.cases[0]["words"][-1].count("filter=deflate,checksums") == 1
+    assert [method.partition("filter=")[2] for method in filtered] == [
+        "zstd,level=1,checksums=none",
+        "deflate,level=1,checksums=none",
+    ]
+
+
 def test_many_datasets_shrink_with_the_whole() -> None:
     assert "--total" not in parts(launch.Mpi.openmpi, "5", "--total", "1MiB")[0].cases[0]["words"]
     assert "2621" in parts(launch.Mpi.openmpi, "5", "--total", "1MiB")[0].cases[0]["words"]

@@ -135,8 +135,9 @@ def _part(job: Job, rows: Sequence[Ratio], suffix: str, environment: dict[str, s
             lacking = {"case": name + suffix, "reason": "needs an E3SM map: --map FILE"}
             part.unavailable.extend({**lacking, "method": method} for method in methods)
             continue
+        alone = {side.methods[0] for _, side in sides if len(side.methods) == 1}
         rivals = [
-            side.methods
+            tuple(method for method in side.methods if method not in alone)
             for row, side in sides
             if len(side.methods) > 1 and side is row.other and side.measure != "copy"
         ]
