@@ -170,11 +170,44 @@ void set_writers(Demand& d, int64_t writers) {
   d.streams = static_cast<double>(std::max<int64_t>(1, writers)) / static_cast<double>(d.movers);
 }
 
+// BYTES of each node.
+double busiest_of(const std::vector<int64_t>& bytes) {
+  int64_t most = 0, all = 0, movers = 0;
+  for (const int64_t its : bytes) {
+    most = std::max(most, its);
+    all += its;
+    movers += its > 0;
+  }
+  return all == 0 ? 1 : static_cast<double>(most) * static_cast<double>(movers) / static_cast<double>(all);
+}
+
+// Where each node moves its own ranks' data; of many nodes, among those that are counted.
+Result<double> busiest_node(const Counted& c) {
+  std::vector<int64_t> bytes;
+  for (const int node : c.ranks.counted_nodes()) {
+    bytes.push_back(0);
+    for (const int rank : c.ranks.ranks_of(node)) {
+      PENSTOCK_ASSIGN(const std::vector<penstock::Piece> pieces, c.ranks.pieces(rank));
+      for (const penstock::Piece& piece : pieces) bytes.back() += piece.selection.count() * piece.element_bytes;
+    }
+  }
+  return busiest_of(bytes);
+}
+
+// Where each node moves the domains of its writers.
+double busiest_node(const Counted& c, const Domains& domains) {
+  std::vector<int64_t> bytes(static_cast<size_t>(c.ranks.nodes()));
+  for (int w = 0; w < domains.writers; ++w)
+    bytes[static_cast<size_t>(c.ranks.node_of(domains.rank_of(w)))] += domains.domain_of(w).bytes();
+  return busiest_of(bytes);
+}
+
 Result<Demand> two_phase(const Counted& c) {
   PENSTOCK_ASSIGN(const Costs costs, count_two_phase(c.ranks, c.plan.settings, c.machine.block));
   PENSTOCK_ASSIGN(const Domains domains, domains_of(c.ranks, c.plan.settings));
   Demand d = base_of(c);
   set_writers(d, domains.writers);
+  d.busiest = busiest_node(c, domains);
   d.calls = static_cast<double>(domains.writers * domains.rounds());
   d.far_bytes = std::min(d.bytes, static_cast<double>(costs.far_bytes));
   d.messages = costs.far_messages.mean * d.ranks;
@@ -197,6 +230,7 @@ Result<Demand> independent(const Counted& c, Sieving sieving) {
   PENSTOCK_ASSIGN(const Runs runs, runs_of(c));
   Demand d = base_of(c);
   set_writers(d, d.ranks);
+  PENSTOCK_ASSIGN(d.busiest, busiest_node(c));
   d.calls = runs.calls;
   d.creates = c.job.write ? 1 : 0;
   d.opens = d.ranks;
@@ -276,9 +310,10 @@ Result<Demand> collective(const Counted& c) {
   return d;
 }
 
-Demand separate_files(const Counted& c) {
+Result<Demand> separate_files(const Counted& c) {
   Demand d = base_of(c);
   set_writers(d, d.ranks);
+  PENSTOCK_ASSIGN(d.busiest, busiest_node(c));
   d.calls = d.ranks * std::max(1.0, d.bytes / d.ranks / largest_call(c.job));
   d.creates = c.job.write ? d.ranks : 0;
   d.opens = c.job.write ? 0 : d.ranks;

@@ -16,6 +16,7 @@ struct Demand {
   int64_t ranks = 1, nodes = 1;
   int64_t movers = 1;         // nodes whose ranks call the file system, spread evenly
   double streams = 1;         // ranks of such a node that do
+  double busiest = 1;         // bytes of the node that moves most, divided by the mean of those that do
   double bytes = 0;           // of the workload
   double file_bytes = 0;      // to or from the file system: more than BYTES where blocks are read to be changed
   double calls = 0;           // that move data

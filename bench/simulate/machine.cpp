@@ -59,8 +59,10 @@ Result<Machine> read_machine(const nlohmann::json& json) {
   reader.take("nodes", "count", 1, count, m.nodes);
   reader.take("nodes", "cores", 1, count, m.cores);
   reader.take("nodes", "memory_rate", 1, rate, m.memory_rate);
-  if (json.contains("nodes") && json["nodes"].is_object() && json["nodes"].contains("memory_threads"))
-    reader.take("nodes", "memory_threads", 1, count, m.memory_threads);
+  const auto has = [&](const char* table, const char* key) {
+    return json.contains(table) && json[table].is_object() && json[table].contains(key);
+  };
+  if (has("nodes", "memory_threads")) reader.take("nodes", "memory_threads", 1, count, m.memory_threads);
   reader.take("nodes", "link_rate", 1, rate, m.link_rate);
   reader.take("nodes", "message_seconds", some, seconds, m.message_seconds);
   if (json.contains("forwarders")) {
@@ -73,6 +75,7 @@ Result<Machine> read_machine(const nlohmann::json& json) {
   reader.take("targets", "write_rate", 1, rate, m.write_rate);
   reader.take("targets", "read_rate", 1, rate, m.read_rate);
   reader.take("targets", "call_seconds", 0, seconds, m.target_call_seconds);
+  if (has("targets", "spread")) reader.take("targets", "spread", 0, 1, m.spread);
   if (json.contains("file_system") && json["file_system"].is_object()) {
     const nlohmann::json& kind = json["file_system"].value("kind", nlohmann::json(""));
     if (!kind.is_string()) return Status(Code::invalid, "[file_system] kind is a word, as \"lustre\"");

@@ -23,6 +23,7 @@ struct Machine {
   double server_rate = 0;                // of each server's link
   double write_rate = 0, read_rate = 0;  // of each target
   double target_call_seconds = 0;        // a target is busy so long with one request, beside its bytes
+  double spread = 0;                     // of the time that a block takes: standard deviation, divided by the mean
   int64_t block = 4096;                  // of locks
   int64_t smallest = 4096;               // write; less is read, changed and written
   int64_t stripe_count = 0;              // targets of one file; 0: all

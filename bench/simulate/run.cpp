@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <simgrid/s4u.hpp>
 #include <utility>
 #include <vector>
@@ -23,13 +24,14 @@ constexpr int64_t most_actors = 2048;  // more nodes than this are simulated in 
 constexpr int steps = 8;               // in which each node moves its share
 constexpr int64_t most_flows = 256;    // of one actor in one step
 
-// All nodes are alike, but that some call the file system. GROUP of them share an actor.
+// All nodes are alike, but that some call the file system, and one or one group of them for more than the others.
+// GROUP of them share an actor. FABRIC is what they are for each other: there is no forwarder between them.
 struct Scene {
   const Demand& demand;
   const Machine& machine;
   bool write;
   int64_t group = 1, actors = 1;
-  std::vector<s4u::Host*> nodes, servers;
+  std::vector<s4u::Host*> nodes, fabric, servers;
   std::vector<s4u::Disk*> targets;
   s4u::Host *metadata = nullptr, *locks = nullptr, *callers = nullptr;
   s4u::BarrierPtr barrier;
@@ -38,6 +40,15 @@ struct Scene {
   // Moving nodes among the first COUNT.
   int64_t movers_before(int64_t count) const { return std::min(count, demand.nodes) * demand.movers / demand.nodes; }
   int64_t movers_of(int64_t actor) const { return movers_before((actor + 1) * group) - movers_before(actor * group); }
+  // The part of all that ACTOR moves; the first one that moves anything is the busiest.
+  double part_of(int64_t actor) const {
+    const auto part = [&](int64_t count) { return static_cast<double>(count) / static_cast<double>(demand.movers); };
+    int64_t first = 0;
+    while (movers_of(first) == 0) ++first;
+    const double first_part = part(movers_of(first)), larger = std::min(1.0, first_part * demand.busiest);
+    if (actor == first) return larger;
+    return first_part < 1 ? part(movers_of(actor)) * (1 - larger) / (1 - first_part) : 0;
+  }
 };
 
 // Of all lock servers together.
@@ -75,6 +86,35 @@ double calls_seconds(const Demand& demand, const Machine& machine, bool write) {
          (machine.call_seconds + passing_seconds(demand, machine, write));
 }
 
+using Bounds = std::vector<std::pair<const char*, double>>;
+
+// What each resource that the data passes would take if it were the only one.
+Bounds data_bounds(const Demand& d, const Machine& m, bool write) {
+  const auto nodes = static_cast<double>(d.nodes), movers = static_cast<double>(d.movers);
+  const auto targets = static_cast<double>(d.targets);
+  const double sent = d.overlaps && d.movers == d.nodes ? d.far_bytes : 0;  // by the nodes that move data
+  const double forwarders =
+      m.forwarded_nodes > 0 ? std::min(movers, std::ceil(nodes / static_cast<double>(m.forwarded_nodes))) : 0;
+  return {{"the targets", d.file_bytes / targets / (write ? m.write_rate : m.read_rate)},
+          {"requests at the targets", d.calls * m.target_call_seconds / targets},
+          {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, d.targets))},
+          {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
+          {"the links of the nodes that write", (d.file_bytes * d.busiest + sent) / m.link_rate / movers}};
+}
+
+// Where ranks wait for each other after each call, all wait for the slowest of N. The maximum of N draws from an
+// exponential distribution is 1 + 1/2 + ... + 1/N of its means; the deviation of a call is a part of the mean, and less
+// for many blocks.
+double straggling_seconds(const Demand& d, const Machine& m, bool write) {
+  if (!d.in_step || d.calls == 0) return 0;
+  const double calling = static_cast<double>(d.movers) * d.streams;
+  const double blocks = std::max(1.0, d.file_bytes / d.calls / static_cast<double>(m.block));
+  const double beyond_mean = std::max(0.0, std::log(calling) + std::numbers::egamma - 1);
+  double mean = 0;
+  for (const auto& [name, seconds] : data_bounds(d, m, write)) mean = std::max(mean, seconds);
+  return m.spread * beyond_mean / std::sqrt(blocks) * mean;
+}
+
 double creation_seconds(const Demand& demand, const Machine& machine) {
   return demand.creates * machine.create_seconds * (1 + demand.creates / (2 * machine.entries));
 }
@@ -103,6 +143,8 @@ void make_links(Scene& scene) {
         forwarder = link(fmt::format("forwarder{}", i), machine.forwarder_rate * static_cast<double>(reached));
       links.push_back(forwarder);
     }
+    scene.fabric.push_back(zone->create_host(fmt::format("fabric{}", i), 1)->seal());
+    connect(scene.fabric.back(), {links.front()});
     connect(host, links);
     scene.nodes.push_back(host);
   }
@@ -123,23 +165,34 @@ void make_links(Scene& scene) {
   zone->seal();
 }
 
-// All of it passes the links of the nodes that call the file system; one way is enough: as much comes as goes.
-double exchange_seconds(const Demand& d, const Machine& machine) {
-  return d.messages / d.senders * machine.message_seconds +
-         d.far_bytes / static_cast<double>(d.movers) / machine.link_rate;
+double message_seconds(const Demand& d, const Machine& machine) {
+  return d.messages / d.senders * machine.message_seconds;
 }
 
-s4u::ActivityPtr exchange(const Scene& scene, int64_t actor) {
-  s4u::Host* host = scene.nodes[static_cast<size_t>(actor)];
-  const double seconds = exchange_seconds(scene.demand, scene.machine) / steps;
-  return s4u::this_actor::exec_init(seconds * host->get_speed())->set_host(host)->start();
+// All of it passes the links of the nodes that call the file system; one way is enough: as much comes as goes.
+double exchange_seconds(const Demand& d, const Machine& machine) {
+  return message_seconds(d, machine) + d.far_bytes / static_cast<double>(d.movers) / machine.link_rate;
+}
+
+// Before it writes, or after it has read. Where it overlaps, each that calls the file system gets its part from another
+// node, or sends it there, through the links that its data to or from the file also passes.
+void exchange(const Scene& scene, int64_t actor, int step) {
+  const Demand& d = scene.demand;
+  s4u::this_actor::sleep_for((d.overlaps ? message_seconds : exchange_seconds)(d, scene.machine) / steps);
+  const double part = static_cast<double>(scene.movers_of(actor)) / static_cast<double>(d.movers) / steps;
+  if (!d.overlaps || part == 0) return;
+  const int64_t other = (actor + 1 + step % (scene.actors - 1)) % scene.actors;
+  s4u::Host* mine = scene.fabric[static_cast<size_t>(actor)];
+  s4u::Host* its = scene.fabric[static_cast<size_t>(other)];
+  const auto bytes = static_cast<uint64_t>(d.far_bytes * part) + 1;
+  s4u::Comm::sendto_async(scene.write ? its : mine, scene.write ? mine : its, bytes)->wait();
 }
 
 // The share of MOVERS of this actor in one step.
 void move(const Scene& scene, int64_t actor, int64_t movers, int step, std::vector<s4u::ActivityPtr>& moving) {
   const Demand& d = scene.demand;
   const Machine& machine = scene.machine;
-  const double share = static_cast<double>(movers) / static_cast<double>(d.movers) / steps;
+  const double share = scene.part_of(actor) / steps;
   const int64_t flows = std::clamp<int64_t>(d.targets * movers / d.movers, 1, std::min(most_flows, d.targets));
   const int64_t start = scene.movers_before(actor * scene.group) * d.targets / d.movers + step * flows;
   const double bytes = d.file_bytes * share / static_cast<double>(flows);
@@ -159,8 +212,10 @@ void move(const Scene& scene, int64_t actor, int64_t movers, int step, std::vect
   }
   // Each stream has one call under way.
   if (!d.in_step)
-    moving.emplace_back(
-        s4u::this_actor::exec_init(calls_seconds(d, machine, scene.write) / steps)->set_host(scene.callers)->start());
+    moving.emplace_back(s4u::this_actor::exec_init(calls_seconds(d, machine, scene.write) * share *
+                                                   static_cast<double>(d.movers) / static_cast<double>(movers))
+                            ->set_host(scene.callers)
+                            ->start());
   if (const double seconds = lock_seconds(d, machine); seconds > 0)
     moving.emplace_back(s4u::this_actor::exec_init(seconds * share)->set_host(scene.locks)->start());
 }
@@ -187,10 +242,11 @@ void act(const Scene& scene, int64_t actor) {
   if (!scene.write) s4u::this_actor::sleep_for(library);
   std::vector<s4u::ActivityPtr> moving;
   for (int step = 0; step < steps; ++step) {
-    s4u::this_actor::sleep_for(
-        (waiting_seconds(d, machine) + (d.in_step ? calls_seconds(d, machine, scene.write) : 0)) / steps);
+    s4u::this_actor::sleep_for((waiting_seconds(d, machine) + straggling_seconds(d, machine, scene.write) +
+                                (d.in_step ? calls_seconds(d, machine, scene.write) : 0)) /
+                               steps);
     const auto between = [&] {
-      if (d.far_bytes > 0) exchange(scene, actor)->wait();
+      if (d.far_bytes > 0) exchange(scene, actor, step);
       if (d.copied_bytes > 0) s4u::this_actor::execute(d.copied_bytes * share / steps);
       if (movers > 0) s4u::this_actor::sleep_for(gathering_seconds(d, machine) / steps);
     };
@@ -214,10 +270,10 @@ int64_t group_of(int64_t nodes, int64_t forwarded) {
 }
 
 double clock_of(const Demand& demand, const Machine& machine, bool write) {
-  int argc = 4;
-  char program[] = "penstock-simulate", model[] = "--cfg=network/model:CM02", stack[] = "--cfg=contexts/stack-size:64",
-       quiet[] = "--log=root.thres:error";
-  char* argv[] = {program, model, stack, quiet, nullptr};
+  int argc = 5;
+  char program[] = "penstock-simulate", model[] = "--cfg=network/model:CM02", apart[] = "--cfg=network/crosstraffic:0",
+       stack[] = "--cfg=contexts/stack-size:64", quiet[] = "--log=root.thres:error";
+  char* argv[] = {program, model, apart, stack, quiet, nullptr};
   s4u::Engine engine(&argc, argv);
   Scene scene{demand, machine, write};
   scene.group = group_of(demand.nodes, machine.forwarded_nodes);
@@ -230,26 +286,19 @@ double clock_of(const Demand& demand, const Machine& machine, bool write) {
   return s4u::Engine::get_clock();
 }
 
-// What each resource would take if it were the only one.
-std::vector<std::pair<const char*, double>> bounds(const Demand& d, const Machine& m, bool write) {
-  const auto nodes = static_cast<double>(d.nodes), movers = static_cast<double>(d.movers);
-  const auto targets = static_cast<double>(d.targets);
-  const double rate = write ? m.write_rate : m.read_rate;
-  const double forwarders =
-      m.forwarded_nodes > 0 ? std::min(movers, std::ceil(nodes / static_cast<double>(m.forwarded_nodes))) : 0;
-  return {{"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
-          {"the targets", d.file_bytes / targets / rate},
-          {"requests at the targets", d.calls * m.target_call_seconds / targets},
-          {"the servers' links", d.file_bytes / m.server_rate / static_cast<double>(std::min(m.servers, d.targets))},
-          {"the forwarders", forwarders > 0 ? d.file_bytes / m.forwarder_rate / forwarders : 0},
-          {"the links of the nodes that write", d.file_bytes / m.link_rate / movers},
-          {"the latency of calls", calls_seconds(d, m, write)},
-          {"locks", lock_seconds(d, m) / static_cast<double>(lock_servers(d, m))},
-          {"the exchange between nodes", exchange_seconds(d, m)},
-          {"copies in memory", d.copied_bytes / nodes / m.memory_rate},
-          {"copies at the ranks that write", gathering_seconds(d, m)},
-          {"ranks that wait for each other", waiting_seconds(d, m)},
-          {"the library's metadata", library_seconds(d, m, write)}};
+Bounds bounds(const Demand& d, const Machine& m, bool write) {
+  Bounds all = data_bounds(d, m, write);
+  const Bounds others{{"the metadata server", creation_seconds(d, m) + d.opens * m.open_seconds},
+                      {"the latency of calls", calls_seconds(d, m, write)},
+                      {"locks", lock_seconds(d, m) / static_cast<double>(lock_servers(d, m))},
+                      {"the exchange between nodes", exchange_seconds(d, m)},
+                      {"copies in memory", d.copied_bytes / static_cast<double>(d.nodes) / m.memory_rate},
+                      {"copies at the ranks that write", gathering_seconds(d, m)},
+                      {"ranks that wait for each other", waiting_seconds(d, m)},
+                      {"ranks that wait for the slowest", straggling_seconds(d, m, write)},
+                      {"the library's metadata", library_seconds(d, m, write)}};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
 }  // namespace

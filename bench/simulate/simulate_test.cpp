@@ -1,6 +1,7 @@
 // What methods ask of a machine, counted by hand, and the time of what a single resource limits.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <tuple>
 
 #include "bench/simulate/demand.hpp"
@@ -216,6 +217,21 @@ TEST(Simulation, LatencyAddsIfRanksWaitForEachOther) {
   EXPECT_NEAR(passing->seconds - in_step->seconds, 100 * (1 << 20) / 1e9, 1e-2) << "the last block of each call";
 }
 
+TEST(Simulation, CallsOfAllTakeAsLongAsTheSlowest) {
+  Machine m = machine();
+  m.spread = 0.5;
+  Demand d = of_nodes(16, 16);
+  d.calls = 16 * 100;
+  const auto apart = simulate(d, m, true);
+  d.in_step = true;
+  const auto in_step = simulate(d, m, true);
+  ASSERT_TRUE(apart.ok() && in_step.ok());
+  EXPECT_NEAR(apart->seconds, 25, 0.1);
+  double beyond_mean = 0;  // of the largest of 16
+  for (int i = 2; i <= 16; ++i) beyond_mean += 1.0 / i;
+  EXPECT_NEAR(in_step->seconds, 25 * (1 + 0.5 * beyond_mean / std::sqrt(1e10 / d.calls / MiB)), 0.5);
+}
+
 TEST(Simulation, WhatIsExchangedPassesTheLinksOfThoseThatWrite) {
   Machine m = machine();
   m.link_rate = 1e9;
@@ -225,6 +241,55 @@ TEST(Simulation, WhatIsExchangedPassesTheLinksOfThoseThatWrite) {
   const auto written = simulate(d, m, true);
   ASSERT_TRUE(written.ok());
   EXPECT_NEAR(written->seconds, 5 + 5, 0.1) << "in, then out";
+}
+
+TEST(Simulation, WhatIsExchangedWhileOtherDataIsWrittenSharesTheLinks) {
+  Machine m = machine();
+  m.link_rate = 1e9;
+  m.write_rate = m.read_rate = 1e12;
+  m.forwarded_nodes = 8;
+  m.forwarder_rate = 1e12;
+  for (const bool write : {true, false}) {
+    Demand d = of_nodes(16, 16);
+    d.overlaps = true;
+    const auto none = simulate(d, m, write);
+    d.far_bytes = 1e10;
+    const auto all = simulate(d, m, write);
+    d.movers = 1;
+    const auto by_one = simulate(d, m, write);
+    ASSERT_TRUE(none.ok() && all.ok() && by_one.ok());
+    EXPECT_NEAR(none->seconds, 10.0 / 16, 0.02);
+    EXPECT_NEAR(all->seconds, 20.0 / 16, 0.1) << "each node sends both";
+    EXPECT_EQ(all->limit, "the links of the nodes that write");
+    EXPECT_NEAR(by_one->seconds, 10 + 10.0 / 8, 0.2) << "one gets it while it writes, but the first step";
+  }
+}
+
+TEST(Simulation, OthersWaitForTheNodeThatMovesMost) {
+  Machine m = machine();
+  m.link_rate = 1e9;
+  m.write_rate = 1e12;
+  for (const int64_t movers : {16, 2}) {
+    Demand d = of_nodes(16, movers);
+    d.busiest = 1.5;
+    const auto written = simulate(d, m, true);
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    EXPECT_NEAR(written->seconds, 1.5 * 10 / static_cast<double>(movers), 0.05);
+    EXPECT_EQ(written->limit, "the links of the nodes that write");
+  }
+}
+
+TEST(Demand, SomeNodesHaveMoreParticlesThanOthers) {
+  Machine m = machine();
+  m.block = 4096;
+  const auto busiest = [&](const char* method) { return demand(method, m, true, "particles").busiest; };
+  const double by_rank = busiest("raw/per_process");
+  EXPECT_GT(by_rank, 1.2);
+  EXPECT_EQ(busiest("raw/independent"), by_rank);
+  EXPECT_NEAR(busiest("raw/two_phase"), by_rank, 0.1) << "domains follow nodes";
+  EXPECT_LT(busiest("raw/two_phase:domains=ranges"), 1.1);
+  EXPECT_EQ(busiest("raw/gather"), 1);
+  EXPECT_NEAR(demand("raw/per_process", m).busiest, 1, 0.01) << "blocks of equal size";
 }
 
 TEST(Simulation, TargetsLimitAtTheirRate) {

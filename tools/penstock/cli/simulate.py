@@ -191,7 +191,9 @@ def _show_comparison(compared: Compared) -> None:
     judged = [value for value in compared.values if not value.fitted]
     near = sum(1 / FACTOR <= value.ratio <= FACTOR for value in judged)
     say(f"Values that were not used to fit: {near} of {len(judged)} within a factor of {FACTOR}.")
-    say(f"Orders that were not used to fit: {_right(pair for pair in compared.pairs if not pair.fitted)}.")
+    fresh = [pair for pair in compared.pairs if not pair.fitted]
+    say(f"Orders of others' studies that were not used to fit: {_right(pair for pair in fresh if not pair.own)}.")
+    say(f"Orders of our own measurements that were not used to fit: {_right(pair for pair in fresh if pair.own)}.")
     say(f"Orders that were used to fit: {_right(pair for pair in compared.pairs if pair.fitted)}.")
 
 

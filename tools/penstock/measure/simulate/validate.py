@@ -42,6 +42,11 @@ class Pair:
     fitted: bool
 
     @property
+    def own(self) -> bool:
+        """Whether we measured it."""
+        return self.study.startswith("Penstock,")
+
+    @property
     def right(self) -> bool:
         return self.ours < self.theirs * (1 - ALIKE)
 
