@@ -12,14 +12,14 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr int64_t most = 8;  // their shared memory stays until MPI ends
+constexpr int64_t most_shared = 8;  // their shared memory stays until MPI ends
 
 struct Shared {
   Communicator comm;
   std::weak_ptr<File> user;
 };
 
-std::vector<Shared>& all() {
+std::vector<Shared>& shared() {
   static auto& list = *new std::vector<Shared>;
   return list;
 }
@@ -27,7 +27,7 @@ std::vector<Shared>& all() {
 }  // namespace
 
 Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path) {
-  for (const Shared& one : all()) {
+  for (const Shared& one : shared()) {
     int alike = MPI_UNEQUAL;
     MPI_Comm_compare(comm, native(*one.comm), &alike);
     if (alike == MPI_CONGRUENT && one.user.expired()) return one.comm;
@@ -35,20 +35,20 @@ Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path) {
   return mpi_communicator(comm, path);
 }
 
-bool may_share_communicators() { return run_settings().waits && !threads_call() && std::ssize(all()) < most; }
+bool may_share_communicators() { return run_settings().waits && !threads_call() && std::ssize(shared()) < most_shared; }
 
 void share_communicator(const std::shared_ptr<File>& file, bool with_others) {
-  const auto known = std::ranges::find(all(), file->comm, &Shared::comm);
-  if (known != all().end())
+  const auto known = std::ranges::find(shared(), file->comm, &Shared::comm);
+  if (known != shared().end())
     known->user = file;
   else if (with_others)
-    all().push_back({file->comm, file});
+    shared().push_back({file->comm, file});
 }
 
 void drop_communicator(const Communicator& comm) {
-  std::erase_if(all(), [&](const Shared& one) { return one.comm == comm; });
+  std::erase_if(shared(), [&](const Shared& one) { return one.comm == comm; });
 }
 
-void free_communicators() { all().clear(); }
+void free_communicators() { shared().clear(); }
 
 }  // namespace penstock::mpiio

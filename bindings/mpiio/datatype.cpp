@@ -300,10 +300,10 @@ std::shared_ptr<const Flat> flatten(MPI_Datatype type) {
   return flat;
 }
 
-using Kept = std::shared_ptr<const Flat>;
+using Entry = std::shared_ptr<const Flat>;
 
 int drop(MPI_Datatype, int, void* value, void*) {
-  delete static_cast<Kept*>(value);
+  delete static_cast<Entry*>(value);
   return MPI_SUCCESS;
 }
 
@@ -325,9 +325,9 @@ std::shared_ptr<const Flat> flat(MPI_Datatype type) {
   void* value = nullptr;
   int found = 0;
   MPI_Type_get_attr(type, key(), static_cast<void*>(&value), &found);
-  if (found) return *static_cast<Kept*>(value);
-  auto made = std::make_unique<Kept>(flatten(type));
-  Kept result = *made;
+  if (found) return *static_cast<Entry*>(value);
+  auto made = std::make_unique<Entry>(flatten(type));
+  Entry result = *made;
   if (MPI_Type_set_attr(type, key(), made.get()) == MPI_SUCCESS) (void)made.release();
   return result;
 }

@@ -15,9 +15,9 @@
 namespace penstock::mpiio {
 namespace {
 
-constexpr int64_t gather = 1 << 20;      // runs that follow each other in the file are written together up to this
-constexpr int64_t sieve = 4 << 20;       // reads of runs that are near each other
-constexpr int64_t sieve_gap = 16 << 10;  // near enough
+constexpr int64_t most_joined = 1 << 20;  // runs that follow each other in the file are written together up to this
+constexpr int64_t sieve = 4 << 20;        // reads of runs that are near each other
+constexpr int64_t sieve_gap = 16 << 10;   // near enough
 
 struct Table {
   std::mutex mutex;
@@ -38,7 +38,8 @@ Status write_runs(StorageFile& file, std::span<const Run> runs) {
   for (size_t i = 0; i < runs.size();) {
     size_t next = i + 1;
     int64_t length = runs[i].length;
-    while (next < runs.size() && end_of(runs[next - 1]) == runs[next].offset && length + runs[next].length <= gather)
+    while (next < runs.size() && end_of(runs[next - 1]) == runs[next].offset &&
+           length + runs[next].length <= most_joined)
       length += runs[next++].length;
     if (next == i + 1) {
       PENSTOCK_TRY(file.write(runs[i].offset, bytes_of(runs[i])));

@@ -33,7 +33,7 @@ Originals kept;
 #else
 #define LARGE(name) nullptr,
 #endif
-const Function ours[] = {
+const Function our_calls[] = {
 #include "bindings/mpiio/functions.h"
 };
 
@@ -44,7 +44,7 @@ extern "C" __attribute__((visibility("default"))) const penstock::mpiio::Functio
     const penstock::mpiio::Originals* originals) {
   penstock::mpiio::kept = *originals;
   penstock::mpiio::original = &penstock::mpiio::kept;
-  return penstock::mpiio::ours;
+  return penstock::mpiio::our_calls;
 }
 
 extern "C" __attribute__((visibility("default"))) int penstock_mpiio_inside() {
