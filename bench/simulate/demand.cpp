@@ -170,17 +170,6 @@ void set_writers(Demand& d, int64_t writers) {
   d.streams = static_cast<double>(std::max<int64_t>(1, writers)) / static_cast<double>(d.movers);
 }
 
-// BYTES of each node.
-double busiest_of(const std::vector<int64_t>& bytes) {
-  int64_t most = 0, all = 0, movers = 0;
-  for (const int64_t its : bytes) {
-    most = std::max(most, its);
-    all += its;
-    movers += its > 0;
-  }
-  return all == 0 ? 1 : static_cast<double>(most) * static_cast<double>(movers) / static_cast<double>(all);
-}
-
 // Where each node moves its own ranks' data; of many nodes, among those that are counted.
 Result<double> busiest_node(const Counted& c) {
   std::vector<int64_t> bytes;
@@ -397,6 +386,16 @@ Status check_hints(const Plan& plan, const std::string& label) {
 }
 
 }  // namespace
+
+double busiest_of(const std::vector<int64_t>& bytes) {
+  int64_t most = 0, all = 0, movers = 0;
+  for (const int64_t its : bytes) {
+    most = std::max(most, its);
+    all += its;
+    movers += its > 0;
+  }
+  return all == 0 ? 1 : static_cast<double>(most) * static_cast<double>(movers) / static_cast<double>(all);
+}
 
 void Touched::add(int64_t begin, int64_t end, const Machine& machine) {
   // How many units of SIZE are covered in whole and in part.

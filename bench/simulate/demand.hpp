@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <penstock/status.hpp>
 
@@ -56,6 +57,9 @@ struct Touched {
 };
 // Bytes of the file and locks of a demand whose calls and bytes are known.
 void set_touched(Demand& demand, const Touched& touched, const Machine& machine, bool write);
+
+// Of the BYTES that each node moves: those of the busiest, divided by the mean of the nodes that move any.
+double busiest_of(const std::vector<int64_t>& bytes);
 
 // Local.
 Result<std::shared_ptr<const Workload>> workload_of(const SimulatedJob& job);

@@ -114,7 +114,8 @@ Result<Demand> demand_of(const Recorded& recorded, int ranks_per_node, bool writ
   d.rounds = 1;
   Stretches stretches(machine);
   std::set<int32_t> files;
-  std::set<int64_t> ranks, nodes;  // that call
+  std::set<int64_t> ranks;                                      // that call
+  std::vector<int64_t> of_nodes(static_cast<size_t>(d.nodes));  // bytes
   for (int64_t rank = 0; rank < d.ranks; ++rank) {
     std::set<int32_t> opened;
     for (const Step& step : recorded[static_cast<size_t>(rank)].steps) {
@@ -127,12 +128,13 @@ Result<Demand> demand_of(const Recorded& recorded, int ranks_per_node, bool writ
       stretches.add(step);
       files.insert(step.file);
       ranks.insert(rank);
-      nodes.insert(rank / ranks_per_node);
+      of_nodes[static_cast<size_t>(rank / ranks_per_node)] += step.length;
     }
     stretches.end_all();
   }
   if (d.calls == 0) return invalid(fmt::format("the pattern {} nothing", write ? "writes" : "reads"));
-  d.movers = std::ssize(nodes);
+  d.movers = d.nodes - std::ranges::count(of_nodes, 0);
+  d.busiest = busiest_of(of_nodes);
   d.streams = static_cast<double>(ranks.size()) / static_cast<double>(d.movers);
   d.creates = write ? static_cast<double>(files.size()) : 0;
   d.targets =

@@ -24,13 +24,14 @@ constexpr int64_t most_actors = 2048;  // more nodes than this are simulated in 
 constexpr int steps = 8;               // in which each node moves its share
 constexpr int64_t most_flows = 256;    // of one actor in one step
 
-// All nodes are alike, but that some call the file system, and one or one group of them for more than the others.
-// GROUP of them share an actor. FABRIC is what they are for each other: there is no forwarder between them.
+// All nodes are alike, but that some call the file system. Of these, the first moves more than the others where nodes
+// differ. GROUP nodes share an actor. Data between nodes goes between the hosts of FABRIC, and passes no forwarder.
 struct Scene {
   const Demand& demand;
   const Machine& machine;
   bool write;
   int64_t group = 1, actors = 1;
+  int64_t busiest = 0;  // actor
   std::vector<s4u::Host*> nodes, fabric, servers;
   std::vector<s4u::Disk*> targets;
   s4u::Host *metadata = nullptr, *locks = nullptr, *callers = nullptr;
@@ -40,14 +41,13 @@ struct Scene {
   // Moving nodes among the first COUNT.
   int64_t movers_before(int64_t count) const { return std::min(count, demand.nodes) * demand.movers / demand.nodes; }
   int64_t movers_of(int64_t actor) const { return movers_before((actor + 1) * group) - movers_before(actor * group); }
-  // The part of all that ACTOR moves; the first one that moves anything is the busiest.
-  double part_of(int64_t actor) const {
-    const auto part = [&](int64_t count) { return static_cast<double>(count) / static_cast<double>(demand.movers); };
-    int64_t first = 0;
-    while (movers_of(first) == 0) ++first;
-    const double first_part = part(movers_of(first)), larger = std::min(1.0, first_part * demand.busiest);
-    if (actor == first) return larger;
-    return first_part < 1 ? part(movers_of(actor)) * (1 - larger) / (1 - first_part) : 0;
+  // The part of all data that the actors before ACTOR move.
+  double part_before(int64_t actor) const {
+    if (actor <= busiest) return 0;
+    const auto all = static_cast<double>(demand.movers), its = static_cast<double>(movers_of(busiest));
+    const double larger = std::min(1.0, its / all * demand.busiest);
+    const auto others = static_cast<double>(movers_before(actor * group)) - its;
+    return others == 0 ? larger : larger + others / (all - its) * (1 - larger);
   }
 };
 
@@ -103,13 +103,13 @@ Bounds data_bounds(const Demand& d, const Machine& m, bool write) {
 }
 
 // Where ranks wait for each other after each call, all wait for the slowest of N. The maximum of N draws from an
-// exponential distribution is 1 + 1/2 + ... + 1/N of its means; the deviation of a call is a part of the mean, and less
-// for many blocks.
+// exponential distribution is 1 + 1/2 + ... + 1/N of its means (about ln N + 0.577 + 1/2N); the deviation of a call is
+// a part of the mean, and less for many blocks.
 double straggling_seconds(const Demand& d, const Machine& m, bool write) {
   if (!d.in_step || d.calls == 0) return 0;
   const double calling = static_cast<double>(d.movers) * d.streams;
   const double blocks = std::max(1.0, d.file_bytes / d.calls / static_cast<double>(m.block));
-  const double beyond_mean = std::max(0.0, std::log(calling) + std::numbers::egamma - 1);
+  const double beyond_mean = calling <= 1 ? 0 : std::log(calling) + std::numbers::egamma + 1 / (2 * calling) - 1;
   double mean = 0;
   for (const auto& [name, seconds] : data_bounds(d, m, write)) mean = std::max(mean, seconds);
   return m.spread * beyond_mean / std::sqrt(blocks) * mean;
@@ -144,7 +144,8 @@ void make_links(Scene& scene) {
       links.push_back(forwarder);
     }
     scene.fabric.push_back(zone->create_host(fmt::format("fabric{}", i), 1)->seal());
-    connect(scene.fabric.back(), {links.front()});
+    connect(scene.fabric.back(),
+            {movers == scene.group ? links.front() : link(fmt::format("between{}", i), machine.link_rate * size)});
     connect(host, links);
     scene.nodes.push_back(host);
   }
@@ -180,7 +181,7 @@ void exchange(const Scene& scene, int64_t actor, int step) {
   const Demand& d = scene.demand;
   s4u::this_actor::sleep_for((d.overlaps ? message_seconds : exchange_seconds)(d, scene.machine) / steps);
   const double part = static_cast<double>(scene.movers_of(actor)) / static_cast<double>(d.movers) / steps;
-  if (!d.overlaps || part == 0) return;
+  if (!d.overlaps || part == 0 || scene.actors == 1) return;
   const int64_t other = (actor + 1 + step % (scene.actors - 1)) % scene.actors;
   s4u::Host* mine = scene.fabric[static_cast<size_t>(actor)];
   s4u::Host* its = scene.fabric[static_cast<size_t>(other)];
@@ -192,20 +193,22 @@ void exchange(const Scene& scene, int64_t actor, int step) {
 void move(const Scene& scene, int64_t actor, int64_t movers, int step, std::vector<s4u::ActivityPtr>& moving) {
   const Demand& d = scene.demand;
   const Machine& machine = scene.machine;
-  const double share = scene.part_of(actor) / steps;
-  const int64_t flows = std::clamp<int64_t>(d.targets * movers / d.movers, 1, std::min(most_flows, d.targets));
-  const int64_t start = scene.movers_before(actor * scene.group) * d.targets / d.movers + step * flows;
-  const double bytes = d.file_bytes * share / static_cast<double>(flows);
-  const double calls = d.calls * share / static_cast<double>(flows);
+  const auto targets = static_cast<double>(d.targets);
+  const double begin = targets * scene.part_before(actor), end = targets * scene.part_before(actor + 1);
+  const double share = (end - begin) / targets / steps;
   s4u::Host* host = scene.nodes[static_cast<size_t>(actor)];
-  for (int64_t f = 0; f < flows; ++f) {
-    const int64_t at = (start + f) % d.targets;
-    s4u::Disk* disk = scene.targets[static_cast<size_t>(at)];
+  // All actors' parts lie one after another on the targets; each step begins at the next target.
+  const double stride = std::max(1.0, std::ceil((end - begin) / most_flows));
+  for (double at = std::floor(begin); at < end; at += stride) {
+    const double covered = (std::min(end, at + stride) - std::max(begin, at)) / targets / steps;
+    if (covered < 1e-3 * share) continue;
+    s4u::Disk* disk = scene.targets[static_cast<size_t>((std::llround(at) + step) % d.targets)];
     s4u::Host* server = disk->get_host();
+    const double bytes = d.file_bytes * covered;
     const auto payload = static_cast<uint64_t>(bytes) + 1;
     moving.emplace_back(scene.write ? s4u::Comm::sendto_async(host, server, payload)
                                     : s4u::Comm::sendto_async(server, host, payload));
-    const double busy = bytes + calls * machine.target_call_seconds * scene.rate();
+    const double busy = bytes + d.calls * covered * machine.target_call_seconds * scene.rate();
     moving.emplace_back(
         disk->io_init(static_cast<sg_size_t>(busy) + 1, scene.write ? s4u::Io::OpType::WRITE : s4u::Io::OpType::READ)
             ->start());
@@ -278,6 +281,7 @@ double clock_of(const Demand& demand, const Machine& machine, bool write) {
   Scene scene{demand, machine, write};
   scene.group = group_of(demand.nodes, machine.forwarded_nodes);
   scene.actors = (demand.nodes + scene.group - 1) / scene.group;
+  while (scene.movers_of(scene.busiest) == 0) ++scene.busiest;
   make_links(scene);
   scene.barrier = s4u::Barrier::create(static_cast<unsigned>(scene.actors));
   for (int64_t i = 0; i < scene.actors; ++i)
