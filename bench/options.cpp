@@ -78,6 +78,9 @@ void declare_answers(CLI::App& app, Options& options) {
          [&options](int64_t ranks) { options.answer = nlohmann::json(plans_to_try(ranks)).dump() + '\n'; },
          "print the transports, with parameters, that a planner tries on so many ranks, as JSON")
       ->check(CLI::PositiveNumber);
+  app.add_flag_callback(
+      "--stripes-to-try", [&options] { options.answer = nlohmann::json(stripes_to_try()).dump() + '\n'; },
+      "print the default plan with other stripe counts, which a planner tries for new files on Lustre, as JSON");
   app.add_option("--estimates", options.problem,
                  "print the seconds that each plan should take for this problem (docs/wisdom.md), as JSON");
 }

@@ -33,6 +33,8 @@ struct Question {
 Json as_json(const Demand& d) {
   return {{"nodes", d.nodes},
           {"moving_nodes", d.movers},
+          {"busiest", d.busiest},
+          {"targets", d.targets},
           {"streams", d.streams},
           {"bytes", d.bytes},
           {"file_bytes", d.file_bytes},
@@ -73,7 +75,7 @@ Result<Json> row_of(const SimulatedJob& job, const std::string& label, const Dem
 
 Result<Json> row_of(const SimulatedJob& job, const Method& method, const Demand& demand, const Machine& machine) {
   PENSTOCK_ASSIGN(Json row, row_of(job, method.label, demand, machine));
-  if (const std::string transport = wise_transport(method); !transport.empty()) {
+  if (const std::string transport = wise_transport(job, method, machine); !transport.empty()) {
     row["transport"] = transport;
     PENSTOCK_ASSIGN(row["problem"], problem_of(job, method, machine));
   }
@@ -85,7 +87,7 @@ Result<Json> rows_of(const SimulatedJob& job, const std::string& format, const M
   PENSTOCK_TRY(check_place(job, machine));
   std::vector<Method> methods = job.what.methods;
   if (!format.empty()) {
-    PENSTOCK_ASSIGN(methods, methods_to_try(format, job.ranks, job.what.regime));
+    PENSTOCK_ASSIGN(methods, methods_to_try(job, format, machine));
   }
   Json rows = Json::array();
   std::optional<Demand> of_default;

@@ -227,7 +227,7 @@ TEST(Simulation, CallsOfAllTakeAsLongAsTheSlowest) {
   const auto in_step = simulate(d, m, true);
   ASSERT_TRUE(apart.ok() && in_step.ok());
   EXPECT_NEAR(apart->seconds, 25, 0.1);
-  double beyond_mean = 0;  // of the largest of 16
+  double beyond_mean = 0;  // by which the largest of 16 exceeds it
   for (int i = 2; i <= 16; ++i) beyond_mean += 1.0 / i;
   EXPECT_NEAR(in_step->seconds, 25 * (1 + 0.5 * beyond_mean / std::sqrt(1e10 / d.calls / MiB)), 0.5);
 }
@@ -276,6 +276,16 @@ TEST(Simulation, OthersWaitForTheNodeThatMovesMost) {
     ASSERT_TRUE(written.ok()) << written.status().message();
     EXPECT_NEAR(written->seconds, 1.5 * 10 / static_cast<double>(movers), 0.05);
     EXPECT_EQ(written->limit, "the links of the nodes that write");
+  }
+  m = machine();
+  m.targets = m.servers = 64;
+  Demand d = of_nodes(16, 16);
+  d.targets = 64;
+  for (const double busiest : {1.0, 1.5, 4.0}) {
+    d.busiest = busiest;
+    const auto written = simulate(d, m, true);
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    EXPECT_NEAR(written->seconds, 1e10 / 64e8, 0.2 * 1e10 / 64e8) << "it reaches more targets than the others";
   }
 }
 
@@ -381,7 +391,9 @@ TEST(Simulation, AFewWritersReachAllTargets) {
 
 TEST(Wise, OnlySingleFilesOfOursHaveNamesInWisdom) {
   const auto name = [](const std::string& label, Regime regime = Regime::durable) {
-    return wise_transport(*make_method(label, regime));
+    Machine m = machine();
+    m.kind = "lustre";
+    return wise_transport({{}, 8, 4, true}, *make_method(label, regime), m);
   };
   EXPECT_EQ(name("hdf5/two_phase"), "two_phase");
   EXPECT_EQ(name("hdf5/two_phase", Regime::cached), "two_phase");
@@ -389,7 +401,8 @@ TEST(Wise, OnlySingleFilesOfOursHaveNamesInWisdom) {
   EXPECT_EQ(name("netcdf/mpiio:coordination=independent"), "mpiio:coordination=independent");
   EXPECT_EQ(name("raw/mpiio:hint.cb_nodes=4"), "") << "wisdom has no hints";
   EXPECT_EQ(name("raw/two_phase:io=direct"), "") << "a file system may refuse it";
-  EXPECT_EQ(name("raw/two_phase:stripe_count=4"), "") << "stripes are no transport's";
+  EXPECT_EQ(name("raw/two_phase:stripe_count=4"), "two_phase:stripe_count=4");
+  EXPECT_EQ(name("raw/two_phase:stripe_bytes=1MiB"), "") << "not the transport's";
   for (const char* other : {"raw/independent:layout=chunks", "raw/per_process", "phdf5"})
     EXPECT_EQ(name(other), "") << other;
 }
@@ -414,13 +427,24 @@ TEST(Wise, AProblemIsWhatTheSessionSays) {
 }
 
 TEST(Wise, PlansToTryBeginWithTheDefault) {
-  const auto methods = methods_to_try("raw", 8, Regime::durable);
+  Machine m = machine();
+  m.kind = "lustre";
+  const auto methods = methods_to_try({{}, 8, 4, true}, "raw", m);
   ASSERT_TRUE(methods.ok()) << methods.status().message();
   EXPECT_EQ(methods->front().label, default_method("raw"));
+  EXPECT_EQ(methods->back().label, "raw/two_phase:stripe_count=4");
   for (const Method& method : *methods) {
-    EXPECT_NE(wise_transport(method), "") << method.label;
-    EXPECT_GT(demand(method.label, machine()).calls, 0) << method.label;
+    EXPECT_NE(wise_transport({{}, 8, 4, true}, method, m), "") << method.label;
+    const bool everywhere = method.label.find("stripe_count") == std::string::npos;
+    EXPECT_EQ(wise_transport({{}, 8, 4, false}, method, m) != "", everywhere) << method.label;
+    EXPECT_EQ(wise_transport({{}, 8, 4, true}, method, machine()) != "", everywhere) << method.label;
+    EXPECT_GT(demand(method.label, m).calls, 0) << method.label;
   }
+  const auto reading = methods_to_try({{}, 8, 4, false}, "raw", m),
+             elsewhere = methods_to_try({{}, 8, 4, true}, "raw", machine());
+  ASSERT_TRUE(reading.ok() && elsewhere.ok());
+  EXPECT_EQ(reading->size() + 4, methods->size()) << "a file that is read has its stripes";
+  EXPECT_EQ(elsewhere->size() + 4, methods->size());
 }
 
 // Steps of each rank, in one file.
@@ -431,6 +455,14 @@ Recorded recorded(const std::vector<std::vector<Step>>& of_ranks) {
 }
 
 Step write_at(int64_t offset, int64_t length, int32_t file = 0) { return {Act::write, file, offset, length}; }
+
+TEST(Recorded, ANodeWithMoreDataIsTheBusiest) {
+  const Recorded done = recorded({{write_at(0, 6 * MiB)}, {write_at(6 * MiB, MiB)}, {}, {write_at(7 * MiB, MiB)}, {}});
+  const auto found = demand_of(done, 2, true, machine());
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->movers, 2);
+  EXPECT_EQ(found->busiest, 7.0 / 4);
+}
 
 TEST(Recorded, CallsAreCountedAndStretchesTouchBlocks) {
   Machine m = machine();

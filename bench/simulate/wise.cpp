@@ -11,13 +11,24 @@
 
 namespace penstock::bench {
 
+namespace {
+
+bool has_new_stripes(const SimulatedJob& job, const Machine& machine) { return job.write && machine.kind == "lustre"; }
+
+}  // namespace
+
 std::string default_method(const std::string& format) { return fmt::format("{}/{}", format, default_transport); }
 
-Result<std::vector<Method>> methods_to_try(const std::string& format, int ranks, Regime regime) {
+Result<std::vector<Method>> methods_to_try(const SimulatedJob& job, const std::string& format, const Machine& machine) {
+  std::vector<std::string> transports = plans_to_try(job.ranks);
+  if (has_new_stripes(job, machine)) {
+    const std::vector<std::string> more = stripes_to_try();
+    transports.insert(transports.end(), more.begin(), more.end());
+  }
   std::vector<Method> methods;
-  for (const std::string& transport : plans_to_try(ranks)) {
+  for (const std::string& transport : transports) {
     if (may_be_refused(transport)) continue;
-    PENSTOCK_ASSIGN(Method method, make_method(fmt::format("{}/{}", format, transport), regime));
+    PENSTOCK_ASSIGN(Method method, make_method(fmt::format("{}/{}", format, transport), job.what.regime));
     methods.push_back(std::move(method));
   }
   return methods;
@@ -38,7 +49,8 @@ Result<nlohmann::json> problem_of(const SimulatedJob& job, const Method& method,
   return nlohmann::json::parse(text_of(problem));
 }
 
-std::string wise_transport(const Method& method) {
+std::string wise_transport(const SimulatedJob& job, const Method& method, const Machine& machine) {
+  if (names_stripes(method.label) && !has_new_stripes(job, machine)) return "";
   const auto plan = parse_plan(method.plan, "raw", vocabulary());
   if (!plan.ok() || plan->placement != "single" || !plan->hints.empty() || may_be_refused(method.label)) return "";
   const std::string transport = method.label.substr(method.label.find('/') + 1);

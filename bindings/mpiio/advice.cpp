@@ -3,6 +3,7 @@
 
 #include "core/base/encode.hpp"
 #include "core/methods/methods.hpp"
+#include "core/methods/predict.hpp"
 #include "core/session/bind.hpp"
 #include "core/storage/filesystem.hpp"
 #include "core/storage/target.hpp"
@@ -35,7 +36,7 @@ Result<std::shared_ptr<const Advice>> Advice::tell(const File& file, std::vector
   advice->base_ = file.plan;
   for (const Wise& wise : advice->wisdom_.entries) {
     auto plan = with_transport(file.plan, wise.plan, vocabulary());
-    const bool fits = plan.ok() && wise.plan != default_transport &&
+    const bool fits = plan.ok() && wise.plan != default_transport && !names_stripes(wise.plan) &&
                       (plan->transport == "two_phase" || plan->transport == "independent");
     advice->plans_.push_back(fits ? std::optional(*std::move(plan)) : std::nullopt);
   }

@@ -269,6 +269,12 @@ std::vector<std::string> plans_to_try(int64_t ranks) {
   return plans;
 }
 
+std::vector<std::string> stripes_to_try() {
+  std::vector<std::string> plans;
+  for (const int count : {-1, 16, 64, 4}) plans.push_back(fmt::format("{}:stripe_count={}", default_transport, count));
+  return plans;
+}
+
 std::vector<MethodRow> method_table() {
   std::vector<MethodRow> rows;
   for (const Format* format : formats()) {

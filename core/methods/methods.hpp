@@ -26,6 +26,8 @@ Status check_compression(const Plan& plan, const Settings& settings);
 // Transports with the parameters that have made a difference, for a planner to choose from on RANKS ranks; the default
 // first. Without servers, which take cores from the program, and without those that are not built.
 std::vector<std::string> plans_to_try(int64_t ranks);
+// The default with other numbers of stripes, for new files on file systems that have some; what promises most first.
+std::vector<std::string> stripes_to_try();
 
 // One method of writing a file, with its own name in listings and comparisons.
 struct MethodRow {

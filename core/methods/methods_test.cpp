@@ -105,6 +105,18 @@ TEST(Predict, TheDefaultIsFirstAndStaysUnlessAnotherIsMuchFaster) {
   }
 }
 
+TEST(Plans, MayHaveOtherStripesUnlessTheyNameSome) {
+  for (const std::string& transport : stripes_to_try()) {
+    const auto chosen = with_transport(*parse_plan(":durability=none", "raw", vocabulary()), transport, vocabulary());
+    ASSERT_TRUE(chosen.ok()) << chosen.status().message();
+    EXPECT_EQ(chosen->text(vocabulary()).find("raw/two_phase:durability=none,stripe_count="), 0U);
+  }
+  const Plan asked = *parse_plan(":stripe_count=8", "raw", vocabulary());
+  EXPECT_EQ(with_transport(asked, "two_phase:stripe_count=4", vocabulary())->text(vocabulary()),
+            "raw/two_phase:stripe_count=8");
+  EXPECT_EQ(with_transport(asked, "two_phase:stripe_bytes=1MiB", vocabulary()).status().code(), Code::invalid);
+}
+
 TEST(Engines, ThatAreNotBuiltAreListedAndSayWhatTheyNeed) {
   const auto& engines = vocabulary().engines;
   const auto adios2 =

@@ -21,6 +21,8 @@ bool may_be_refused(std::string_view transport) {
   return transport.find("io=direct") != std::string_view::npos || transport.find("io=mmap") != std::string_view::npos;
 }
 
+bool names_stripes(std::string_view transport) { return transport.find("stripe_count=") != std::string_view::npos; }
+
 const Prediction& best_of(const std::vector<Prediction>& predictions) {
   constexpr double margin = 0.6;  // predictions were up to 1.6 times off on one machine
   const Prediction* best = &predictions.front();

@@ -23,6 +23,9 @@ std::vector<Prediction> predict(const Plan& plan, const Problem& problem, const 
 // shows that it works.
 bool may_be_refused(std::string_view transport);
 
+// Whether TRANSPORT names the stripes of a new file.
+bool names_stripes(std::string_view transport);
+
 // That of the plan to use: the default, unless another one, which no file system refuses, should be faster by more than
 // such a model may err.
 // REQUIRES: not empty.

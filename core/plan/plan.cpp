@@ -226,9 +226,11 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
 
 Result<Plan> with_transport(const Plan& plan, std::string_view text, const Vocabulary& vocabulary) {
   PENSTOCK_ASSIGN(Plan other, parse_plan(fmt::format("{}/{}", plan.format, text), plan.format, vocabulary));
+  constexpr std::string_view stripes = "stripe_count";
   const auto& of_transport = find(vocabulary.transports, other.transport)->parameters;
   for (const Parameter* p : parameters_of(other, vocabulary)) {
-    if (std::ranges::find(of_transport, p->name, &Parameter::name) != of_transport.end()) continue;
+    if (std::ranges::find(of_transport, p->name, &Parameter::name) != of_transport.end() || p->name == stripes)
+      continue;
     Settings fallback;
     PENSTOCK_TRY(fallback.set(*p, p->fallback));
     if (other.settings.word(p->name) != fallback.word(p->name))
@@ -241,7 +243,8 @@ Result<Plan> with_transport(const Plan& plan, std::string_view text, const Vocab
   chosen.hints = other.hints;
   chosen.settings = {};
   for (const Parameter* p : parameters_of(chosen, vocabulary)) {
-    const bool is_new = std::ranges::find(of_transport, p->name, &Parameter::name) != of_transport.end();
+    const bool is_new = std::ranges::find(of_transport, p->name, &Parameter::name) != of_transport.end() ||
+                        (p->name == stripes && plan.settings.integer(stripes) == 0);
     PENSTOCK_TRY(chosen.settings.set(*p, (is_new ? other : plan).settings.word(p->name)));
   }
   return chosen;

@@ -45,7 +45,8 @@ Result<Plan> parse_plan(std::string_view text, std::string_view fallback_format,
 
 inline constexpr std::string_view default_transport = "two_phase";
 
-// PLAN with another transport and its parameters, TEXT: "independent:io=direct". Everything else stays.
+// PLAN with another transport and its parameters, TEXT: "independent:io=direct". Everything else stays, but that TEXT
+// may also name a stripe_count for a plan that has none.
 Result<Plan> with_transport(const Plan& plan, std::string_view text, const Vocabulary& vocabulary);
 
 struct Alias {

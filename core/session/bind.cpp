@@ -16,6 +16,7 @@
 #include "core/methods/methods.hpp"
 #include "core/methods/predict.hpp"
 #include "core/model/catalogue.hpp"
+#include "core/session/striping.hpp"
 #include "core/transport/transport.hpp"
 
 namespace penstock {
@@ -63,6 +64,7 @@ Status use_transport(File::State& state, std::string_view transport, bool write)
   state.target.method = state.method->facts();
   set_hints(state);
   state.bound = transport;
+  if (state.stripes != nullptr) *state.stripes = stripes_of(state.plan);
   return {};
 }
 
@@ -73,7 +75,14 @@ struct Choice {
   double seconds = 0;  // predicted; 0 if unknown
 };
 
-Choice choice_of(const Wise& wise, const Problem& problem) {
+// Whether a file of one part is new, and nobody has named its stripes.
+bool may_choose_stripes(const File::State& state) {
+  return state.stripes != nullptr && *state.stripes == Striping{} && !state.exists() &&
+         state.plan.placement == "single";
+}
+
+Choice choice_of(const File::State& state, const Wise& wise, const Problem& problem) {
+  if (names_stripes(wise.plan) && !may_choose_stripes(state)) return {};
   const double share = static_cast<double>(problem.bytes * problem.ranks) /
                        static_cast<double>(std::max<int64_t>(1, wise.problem.bytes * wise.problem.ranks));
   return {wise.plan, reason_of(wise, problem), wise.seconds * share};
@@ -110,19 +119,34 @@ Choice estimated(const File::State& state, const Problem& problem, const Machine
   return asked.choice;
 }
 
-// What is learnt about: the plan without its transport, and the problem. Sizes of one power of two are one problem:
-// those of particles differ at each step.
-std::string question(const File::State& state, Problem problem) {
+// Sizes of one power of two are one problem: those of particles differ at each step.
+Problem rounded(Problem problem) {
   for (int64_t* size : {&problem.bytes, &problem.blocks, &problem.run_bytes})
     *size = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(0, *size))));
+  return problem;
+}
+
+// Large files gain by stripes.
+bool gains_by_stripes(const File::State& state, const Problem& problem) {
+  constexpr int64_t large = 1 << 30;
+  return may_choose_stripes(state) && problem.write && rounded(problem).bytes * problem.ranks >= large;
+}
+
+// What is learnt about: the plan without its transport, the problem, and whether stripes are tried.
+std::string question(const File::State& state, const Problem& problem) {
   const auto plan = with_transport(state.plan, default_transport, vocabulary());
-  return (plan.ok() ? plan->text(vocabulary()) : std::string()) + text_of(problem);
+  return fmt::format("{}{}{}", plan.ok() ? plan->text(vocabulary()) : std::string(), text_of(rounded(problem)),
+                     gains_by_stripes(state, problem));
 }
 
 // Without plans that cannot be used, or should take much longer than the default.
 Choice learnt(const File::State& state, const Problem& problem) {
   constexpr double most = 2, most_on_usual_machines = 10;
   std::vector<std::string> plans = plans_to_try(problem.ranks);
+  if (gains_by_stripes(state, problem)) {
+    const std::vector<std::string> more = stripes_to_try();
+    plans.insert(plans.end(), more.begin(), more.end());
+  }
   std::erase_if(
       plans, [&](const std::string& plan) { return may_be_refused(plan) || !usable(state, plan, problem.write).ok(); });
   const Machine* probed = state.wisdom.machine(problem);
@@ -140,9 +164,9 @@ Choice learnt(const File::State& state, const Problem& problem) {
 
 Choice choose(const File::State& state, const Problem& problem, bool alone) {
   const Wise* wise = state.wisdom.find(problem);
-  if (wise != nullptr && wise->simulated.empty()) return choice_of(*wise, problem);
+  if (wise != nullptr && wise->simulated.empty()) return choice_of(state, *wise, problem);
   if (alone && state.plan.settings.integer("learn") > 0) return learnt(state, problem);
-  if (wise != nullptr) return choice_of(*wise, problem);
+  if (wise != nullptr) return choice_of(state, *wise, problem);
   const Machine* machine = state.wisdom.machine(problem);
   return machine == nullptr ? Choice() : estimated(state, problem, *machine);
 }

@@ -20,6 +20,7 @@
 #include "core/plan/wisdom.hpp"
 #include "core/session/step_trace.hpp"
 #include "core/status/status_page.hpp"
+#include "core/storage/filesystem.hpp"
 
 namespace penstock {
 
@@ -29,6 +30,7 @@ enum class Mode : uint8_t { create, read, change };
 struct File::State : Opened {
   Mode mode = Mode::create;
   std::string filesystem;             // of the target
+  std::shared_ptr<Striping> stripes;  // of new files, as the plan is; null where nobody may want any
   std::vector<std::string> warnings;  // of every commit's report
   Hints environment_hints;            // of rank 0's environment
   Wisdom wisdom;                      // for this file system, if the plan names no transport

@@ -15,24 +15,36 @@ FileSystemKind find_file_system(const std::string& path) {
   return {info->text(), info->has_stripes()};
 }
 
+Striping stripes_of(const Plan& plan) {
+  return {plan.settings.integer("stripe_count"), plan.settings.integer("stripe_bytes"),
+          plan.settings.integer("stripe_offset")};
+}
+
 Status set_striping(File::State& state, const FileSystemKind& file_system) {
   state.filesystem = file_system.text;
   if (!state.plan.settings.all().contains("stripe_count")) return {};  // an engine's hints set stripes
-  const Striping striping{state.plan.settings.integer("stripe_count"), state.plan.settings.integer("stripe_bytes"),
-                          state.plan.settings.integer("stripe_offset")};
-  if (striping.count == 0 && striping.bytes == 0 && striping.offset < 0) return {};
-  PENSTOCK_TRY(check_striping(striping));
+  const Striping striping = stripes_of(state.plan);
+  const bool wanted = striping != Striping{};
+  if (wanted) PENSTOCK_TRY(check_striping(striping));
+  if (!wanted && !state.plan.open_transport) return {};
   if (!file_system.has_stripes) {
+    if (!wanted) return {};
     state.warnings.push_back(
         fmt::format("stripe_count={}, stripe_bytes={}, stripe_offset={} are not applicable: '{}' is on {}",
                     striping.count, striping.bytes, striping.offset, state.target.path,
                     file_system.text.empty() ? "an unknown file system" : file_system.text));
     return {};
   }
-  state.target.storage = std::make_shared<CountedStorage>(
-      posix_storage([striping](const std::string& path,
-                               mode_t mode) { return create_striped(path, mode, striping, *system_calls()); },
-                    state.target.comm->threads_allowed()));
+  state.stripes = std::make_shared<Striping>(striping);
+  const auto make = [asked = striping, stripes = state.stripes](const std::string& path, int64_t bytes,
+                                                                mode_t mode) -> Result<bool> {
+    constexpr int64_t small = 1 << 20;
+    if (*stripes != asked && bytes >= small && create_striped(path, mode, *stripes, *system_calls()).ok()) return true;
+    if (asked == Striping{}) return false;  // what nobody asked for may be refused
+    PENSTOCK_TRY(create_striped(path, mode, asked, *system_calls()));
+    return true;
+  };
+  state.target.storage = std::make_shared<CountedStorage>(posix_storage(make, state.target.comm->threads_allowed()));
   return {};
 }
 

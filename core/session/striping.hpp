@@ -14,7 +14,10 @@ struct FileSystemKind {
 };
 FileSystemKind find_file_system(const std::string& path);
 
-// Local. The state's storage creates files with the plan's stripes from now on; a warning if stripes are not supported.
+// Local. The state's storage creates files with the state's stripes from now on: those of the plan; a warning if they
+// are not supported.
 Status set_striping(File::State& state, const FileSystemKind& file_system);
+
+Striping stripes_of(const Plan& plan);
 
 }  // namespace penstock

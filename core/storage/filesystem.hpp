@@ -29,6 +29,8 @@ struct Striping {
   int64_t count = 0;  // -1: over all targets
   int64_t bytes = 0;  // a multiple of 64 KiB, less than 4 GiB
   int64_t offset = -1;
+
+  bool operator==(const Striping&) const = default;
 };
 
 // The underlying system calls, so that a test can simulate another file system. Like their namesakes; -1 with errno on

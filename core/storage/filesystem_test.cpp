@@ -182,8 +182,12 @@ TEST(FileSystem, StripesThatLustreDoesNotKnowAreRefused) {
 
 TEST(FileSystem, StorageCreatesThroughTheMaker) {
   const auto calls = std::make_shared<const Emulated>();
-  const auto storage = posix_storage(
-      [&](const std::string& path, mode_t mode) { return create_striped(path, mode, {2, 65536, -1}, *calls); });
+  bool striped = true;
+  const auto storage = posix_storage([&](const std::string& path, int64_t, mode_t mode) -> Result<bool> {
+    if (!striped) return false;
+    PENSTOCK_TRY(create_striped(path, mode, {2, 65536, -1}, *calls));
+    return true;
+  });
   const std::string path = new_path();
   {
     auto file = storage->create(path, 100000, Io::buffered);
@@ -201,6 +205,11 @@ TEST(FileSystem, StorageCreatesThroughTheMaker) {
     EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(mode));
   }
   ::umask(before);
+  ::unlink(path.c_str());
+  calls->stripes.clear();
+  striped = false;
+  EXPECT_TRUE(storage->create(path, 10, Io::buffered).ok()) << "the maker leaves it to the storage";
+  EXPECT_TRUE(calls->stripes.empty());
   ::unlink(path.c_str());
 }
 

@@ -55,11 +55,14 @@ class PosixStorage : public Storage {
   Result<StorageFilePtr> create(const std::string& path, int64_t bytes, Io io, bool preallocate,
                                 Access access) override {
     const mode_t mode = access == Access::own ? 0600 : 0666;
-    if (make_) PENSTOCK_TRY(make_(path, mode));
-    FileDescriptor fd = open_retrying(path, (make_ ? O_RDWR : O_RDWR | O_CREAT | O_EXCL) | O_NOFOLLOW, mode);
+    bool made = false;
+    if (make_) {
+      PENSTOCK_ASSIGN(made, make_(path, bytes, mode));
+    }
+    FileDescriptor fd = open_retrying(path, (made ? O_RDWR : O_RDWR | O_CREAT | O_EXCL) | O_NOFOLLOW, mode);
     if (fd.get() < 0) {
       const Status status = failed("creating", path);
-      if (make_) ::unlink(path.c_str());  // made just now
+      if (made) ::unlink(path.c_str());
       return status;
     }
     Status status = preallocate || io == Io::mmap ? allocate(fd.get(), path, bytes, io) : extend(fd.get(), path, bytes);

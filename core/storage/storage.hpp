@@ -107,9 +107,10 @@ class Storage : public Files {
 // The file system, by system calls. io = direct writes whole aligned blocks with O_DIRECT, through a buffer if memory
 // is not aligned or not on huge pages (suits_direct), and the unaligned ends buffered; a file system without O_DIRECT
 // is Code::unsupported. MAKE, if given, creates each new empty file (exclusively, with MODE less the umask), for file
-// systems that need more information than open(2) passes. FREE_LATER: rename and remove do not wait until the blocks of
-// a large file are free; a thread frees them after free_removed_files.
-using FileMaker = std::function<Status(const std::string& path, mode_t mode)>;
+// systems that need more information than open(2) passes; it will have BYTES. Where MAKE returns false, the storage
+// creates the file as without it. FREE_LATER: rename and remove do not wait until the blocks of a large file are free;
+// a thread frees them after free_removed_files.
+using FileMaker = std::function<Result<bool>(const std::string& path, int64_t bytes, mode_t mode)>;
 std::shared_ptr<Storage> posix_storage(FileMaker make = {}, bool free_later = false);
 
 // What a CountedStorage has counted.

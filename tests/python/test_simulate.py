@@ -176,6 +176,17 @@ def test_wisdom_for_a_machine_that_is_not_there_yet(
     assert len(wisdom.read(kept)) == 6
 
 
+def test_stripes_of_new_files_are_tried_on_lustre(penstock: Penstock, tmp_path: Path) -> None:
+    words = ("simulate", "block3d", "--per-rank", "8MiB", "--machine", "frontier", "--np", "1024", "--format", "hdf5")
+    done = penstock(*words, "--wisdom", "kept.json")
+    assert done.returncode == 0, done.stderr
+    assert "hdf5/two_phase:stripe_count=-1" in done.stdout
+    (kept,) = wisdom.read(tmp_path / "kept.json")
+    assert kept["plan"] == "two_phase:stripe_count=64", "as fast as over all targets"
+    assert kept["ratio"] < 0.3
+    assert "stripe_count=" not in penstock(*words, "--read").stdout
+
+
 def test_the_default_stays_where_nothing_is_much_faster(penstock: Penstock, tmp_path: Path) -> None:
     words = ("simulate", "block3d", "--per-rank", "8MiB", "--machine", "frontier", "--np", "4096")
     done = penstock(*words, "--methods", "hdf5/two_phase,hdf5/mpiio,phdf5,netcdf/two_phase", "--wisdom", "kept.json")

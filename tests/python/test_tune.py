@@ -288,6 +288,53 @@ def test_a_plan_with_another_common_parameter_is_not_chosen() -> None:
     assert choose(content, "write", "a").plan == "b"
 
 
+@pytest.mark.parametrize(
+    ("operation", "system", "plan"), [("write", "lustre", "b"), ("read", "lustre", "c"), ("write", "ext4", "c")]
+)
+def test_only_new_files_on_lustre_get_other_stripes(operation: str, system: str, plan: str) -> None:
+    content = _content({"a": (1, 1, 1), "b": (0.5, 0.4, 0.6), "c": (0.9, 0.8, 0.95)})
+    for line in content["results"]:
+        line["plan_object"] = {"stripe_count": -1 if line["method"] == "b" else 0}
+        line["problem"]["filesystem"] = system
+    assert choose(content, operation, "a", common=["stripe_count"]).plan == plan
+
+
+def test_stripes_are_tried_and_used_on_lustre(
+    penstock: Penstock, build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a file system that looks so, and is slow until a file has stripes over all targets."""
+    library, said = build / "lib" / "libpenstock_lustre.so", tmp_path / "stripes"
+    assert library.is_file(), "'make build' makes it"
+    monkeypatch.setattr(tune, "candidates", lambda _mpi, form, _ranks: [f"{form}/two_phase"])
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("PENSTOCK_TEST_STRIPES", str(said))
+    one = ("block2d", "--total", "4MiB", "--np", "1")
+    done = penstock("tune", *one, "--budget", "20", "--wisdom", "found.json")
+    assert done.returncode == 0, done.stderr
+    assert {"65535"} <= set(said.read_text().split()) <= {"4", "64", "65535"}
+    write, read = wisdom.read(tmp_path / "found.json")
+    assert (write["plan"], write["problem"]["filesystem"]) == ("two_phase:stripe_count=-1", "lustre")
+    assert read["plan"] == "two_phase"
+    said.unlink()
+    monkeypatch.setenv("PENSTOCK_WISDOM", str(tmp_path / "found.json"))
+    words = ("--readers", "1", "--repetitions", "1", "--methods", "hdf5,hdf5/two_phase", "--json", "used.json")
+    done = penstock("bench", *one, *words)
+    assert done.returncode == 0, done.stderr
+    lines = json.loads((tmp_path / "used.json").read_text())["results"]
+    plans = {line["method"]: line["plan"] for line in lines if line["operation"] == "write"}
+    assert plans == {"hdf5": "hdf5/two_phase:stripe_count=-1", "hdf5/two_phase": "hdf5/two_phase"}
+    assert set(said.read_text().split()) == {"65535"}
+    said.unlink()
+    wisdom.keep(tmp_path / "found.json", [entry(write["problem"], "two_phase:stripe_count=16")])
+    done = penstock("bench", *one, *words[:-3], "hdf5,hdf5/two_phase:stripe_count=16", *words[-2:])
+    assert "hdf5/two_phase:stripe_count=16 failed: writing: setting the stripes of" in done.stderr
+    lines = json.loads((tmp_path / "used.json").read_text())["results"]
+    errors = {line["method"]: line["error"] for line in lines if line["operation"] == "write"}
+    assert not errors["hdf5"], "the file system may refuse what nobody asked for"
+    assert "setting the stripes of" in errors["hdf5/two_phase:stripe_count=16"]
+    assert not said.exists()
+
+
 def test_what_has_expired_goes_and_links_stay(tmp_path: Path) -> None:
     real, link = tmp_path / "real.json", tmp_path / "link.json"
     old = entry({"ranks": 1})
@@ -325,6 +372,8 @@ def test_the_current_plan_and_the_default_reach_the_last_round() -> None:
     content = _content({"a": (1, 1, 1), "b": (0.5, 0.4, 0.6), "c": (0.7, 0.6, 0.8), "d": (9, 8, 10)})
     wanted = _wanted("a", "b", "c", "d", current="d")
     assert search._survivors(record_of(content).lines, wanted, 1) == ["a", "b", "d"]
+    striped = replace(wanted, striped=("b",))
+    assert search._survivors(record_of(content).lines, striped, 1) == ["a", "b", "c", "d"], "c for reading"
     assert choose(content, "read", "a", "d").current_median == 9
 
 

@@ -21,7 +21,7 @@ from penstock.cli.say import say
 from penstock.measure import records
 from penstock.measure.campaign.scratch import scratch as make_scratch
 from penstock.measure.tune import wisdom
-from penstock.measure.tune.candidates import candidates, transport_of
+from penstock.measure.tune.candidates import candidates, stripes, transport_of
 from penstock.measure.tune.choose import LEAST_FOR_INTERVAL, Choice, entries
 from penstock.measure.tune.elsewhere import elsewhere
 from penstock.measure.tune.probe import probe
@@ -93,7 +93,7 @@ def tune(
     current = _current(form, plans)
     with make_scratch(directory) as scratch:
         plans += [current] if current is not None and current not in plans else []
-        wanted = Search(mpi, np, arguments, plans, current, budget, scratch)
+        wanted = Search(mpi, np, arguments, plans, current, budget, scratch, tuple(stripes(mpi, form)))
         found = search(wanted, watching(console), say)
     _explain(found)
     _explain_current(found, current)

@@ -13,6 +13,11 @@ def candidates(mpi: launch.Mpi, form: str, ranks: int) -> list[str]:
     return [f"{form}/{transport}" for transport in json.loads(ask(mpi, f"--plans-to-try={ranks}"))]
 
 
+def stripes(mpi: launch.Mpi, form: str) -> list[str]:
+    """The default with other numbers of stripes, for new files of format FORM on a file system that has some."""
+    return [f"{form}/{transport}" for transport in json.loads(ask(mpi, "--stripes-to-try"))]
+
+
 def transport_of(plan: str) -> str:
     """ "two_phase:writers=1" of "hdf5/two_phase:writers=1"."""
     return plan.partition("/")[2]

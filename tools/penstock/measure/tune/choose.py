@@ -46,7 +46,7 @@ def choose(
     content: dict[str, Any], operation: str, default: str, current: str | None = None, common: Collection[str] = ()
 ) -> Choice:
     """Of the record CONTENT, whose ratios are to the plan DEFAULT. Plans for other problems do not take part, nor do
-    those that differ in COMMON parameters, which wisdom does not set.
+    those that differ in COMMON parameters, which wisdom does not set, but for a new file's stripes on Lustre.
     """
     if content["baseline"] != default:
         raise UserError(f"the ratios are to {content['baseline']}, not to {default}", 1)
@@ -59,7 +59,9 @@ def choose(
 
     def stands_for(line: Line) -> bool:
         ours, theirs = (raw[method].get("plan_object") or {} for method in (default, line.method))
-        alike = all(theirs.get(name) == ours.get(name) for name in common)
+        differing = {name for name in common if theirs.get(name) != ours.get(name)}
+        new_on_lustre = operation == "write" and (problem or {}).get("filesystem") == "lustre"
+        alike = differing <= ({"stripe_count"} if new_on_lustre else set())
         return line.method != default and raw[line.method].get("problem") == problem and alike
 
     others = [line for line in lines if stands_for(line)]

@@ -2,11 +2,12 @@
 last one of fresh runs that confirms or refutes the winners against the default.
 """
 
+import itertools
 import json
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ LAST = Round("the best against the default", 12, 1.0)
 @dataclass(frozen=True)
 class Search:
     """WORDS are a workload of penstock-bench with its options; BUDGET is in seconds. The first of PLANS is the default.
-    CURRENT is the one of them that programs use now, if it is another.
+    CURRENT is the one of them that programs use now, if it is another. STRIPED are more plans for writing on Lustre.
     """
 
     mpi: launch.Mpi
@@ -54,6 +55,7 @@ class Search:
     current: str | None
     budget: float
     scratch: Path
+    striped: tuple[str, ...] = ()
 
 
 @dataclass
@@ -93,16 +95,20 @@ def search(
     content, _, cost = measure(COST, wanted.plans[:1])
     problems = [line["problem"] for line in content["results"] if line["problem"]]
     others = by_promise(wanted.plans[1:], [predict(wanted.mpi, problem) for problem in problems])
+    if any(problem["operation"] == "write" and problem["filesystem"] == "lustre" for problem in problems):
+        pairs = itertools.zip_longest(wanted.striped, others)
+        others = [plan for pair in pairs for plan in pair if plan is not None]
+        wanted = replace(wanted, plans=list(dict.fromkeys([*wanted.plans, *wanted.striped])))
     affordable = int(left() * FIRST.share / (cost * (1 + FIRST.repetitions)))
     chosen = {wanted.plans[0], wanted.current, *others[: max(2, affordable - 1)]}
     plans = [plan for plan in wanted.plans if plan in chosen]
     content, lines, cost = measure(FIRST, plans)
-    say(_standing(lines, FIRST, left()))
+    say(_standing(lines, FIRST, left(), wanted))
     better = _survivors(lines, wanted, 3)
     if len(better) > 3 and left() > cost * (len(better) * (1 + MIDDLE.repetitions) + 3 * (1 + LEAST_FOR_INTERVAL)):
         plans = better
         content, lines, cost = measure(MIDDLE, plans)
-        say(_standing(lines, MIDDLE, left()))
+        say(_standing(lines, MIDDLE, left(), wanted))
     plans = _survivors(lines, wanted, 1)
     confirming = cost * len(plans) * (1 + LEAST_FOR_INTERVAL)
     if confirming < left() or any(score(line) < WORTH_CONFIRMING for line in lines if line.usable):
@@ -140,14 +146,19 @@ def _survivors(lines: tuple[Line, ...], wanted: Search, most: int) -> list[str]:
     """The default, the current plan, and of the others the best for each operation, MOST at most."""
     kept = {wanted.plans[0], wanted.current}
     others = tuple(line for line in lines if line.method not in kept)
-    kept |= {line.method for operation in OPERATIONS for line in ranked(others, operation)[:most]}
+    kept |= {line.method for operation in OPERATIONS for line in _ranked(others, operation, wanted)[:most]}
     return [plan for plan in wanted.plans if plan in kept]
 
 
-def _standing(lines: tuple[Line, ...], one: Round, left: float) -> str:
+def _ranked(lines: tuple[Line, ...], operation: str, wanted: Search) -> list[Line]:
+    """The best first. A file that is read has its stripes."""
+    return [line for line in ranked(lines, operation) if operation == "write" or line.method not in wanted.striped]
+
+
+def _standing(lines: tuple[Line, ...], one: Round, left: float, wanted: Search) -> str:
     best = [
         f"{operation} {best_first[0].method} ({score(best_first[0]):.2f} of the default's time)"
         for operation in OPERATIONS
-        if (best_first := ranked(lines, operation))
+        if (best_first := _ranked(lines, operation, wanted))
     ]
     return f"After {one.name}: best so far: {', '.join(best)}; {left:.0f} s left."
