@@ -14,7 +14,7 @@ struct FileSystemKind {
 };
 FileSystemKind find_file_system(const std::string& path);
 
-// Local. The state's storage creates files with the state's stripes from now on: those of the plan; a warning if they
+// Local. From now on the state's storage creates files with the stripes of its plan, as that is then; a warning if they
 // are not supported.
 Status set_striping(File::State& state, const FileSystemKind& file_system);
 

@@ -6,12 +6,12 @@ from datetime import date
 from typing import Any
 
 from penstock.base.errors import UserError
+from penstock.measure.simulate.validate import ALIKE
 from penstock.measure.tune.candidates import DEFAULT
 from penstock.measure.tune.wisdom import Entry
 
 # Of the default's time: simulated ratios err as much as the library's own estimates do (best_of in core/methods).
 FASTER = 0.6
-ALIKE = 0.02  # no difference in time
 
 
 def _stripes(row: dict[str, Any]) -> float:
