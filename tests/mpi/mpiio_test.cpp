@@ -1,17 +1,29 @@
 // The transport mpiio with hand-made jobs: every access of the MPI standard writes and reads random selections, and
 // plain system calls find what was written.
 #include <fcntl.h>
+#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 #include <penstock/file.hpp>
 
 #include "tests/mpi/mpiio_jobs.hpp"
+
+// The files that this rank opened, by how many ranks opened them with it.
+static std::map<int, int> opened;
+
+extern "C" int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  ++opened[ranks];
+  return PMPI_File_open(comm, name, mode, info, file);
+}
 
 namespace penstock::test {
 
@@ -259,6 +271,46 @@ void short_file(World& world, const Words& words) {
   CHECK(!status.ok(), "a short file is read without an error");
 }
 
+// A set has a file of each rank, known to all. Few readers of a file open it alone; where all ranks read it, all open
+// it together, unless they read independently.
+void sets(World& world, const Words& words, bool independent) {
+  const int ranks = world.size(), next = (world.rank() + 1) % ranks;
+  Setting s{world, "", {}, {}, false, true, false};
+  for (int32_t p = 0; p < ranks; ++p) {
+    s.arrays.push_back({p, p * 4096, {Kind::f64}, {32}, static_cast<uint64_t>(p), false});
+    s.parts.push_back({fmt::format("{}/set{}", world.folder(), p), 4096, p * 4096});
+  }
+  create_parts(s);
+  const auto move_mine = [&](Direction direction, const Setting& whole, int reader, int first, int last) {
+    std::vector<Share> shares;
+    if (world.rank() == reader)
+      for (int p = first; p < last; ++p) {
+        const Array& a = whole.arrays[static_cast<size_t>(p)];
+        Slice slice = block(a.shape, {{0}, a.shape});
+        auto memory = direction == Direction::write ? filled(slice, a.type, a.seed) : blank(slice, a.type);
+        shares.push_back({&a, std::move(slice), std::move(memory)});
+      }
+    PhaseTimes phases;
+    const Job job = job_of(whole, direction, shares, phases);
+    opened.clear();
+    CHECK_OK(move(job, settings_of(words)), direction == Direction::write ? "write" : "read");
+    int64_t wrong = 0, where = 0;
+    for (const Share& share : shares)
+      wrong += differences(share.slice, share.array->type, share.array->seed, share.memory, where);
+    CHECK(wrong == 0, fmt::format("{} elements are wrong", wrong));
+  };
+  move_mine(Direction::write, s, world.rank(), world.rank(), world.rank() + 1);
+  check_parts(s);
+  using Opened = std::map<int, int>;
+  if (ranks == 1) return;
+  move_mine(Direction::read, s, world.rank(), next, next + 1);
+  CHECK(opened == (Opened{{1, 1}}), "the file of the next rank is opened alone");
+  move_mine(Direction::read, s, 0, 0, ranks);
+  CHECK(opened == (world.rank() == 0 ? Opened{{1, ranks}} : Opened{}), "one rank that reads all opens them alone");
+  move_mine(Direction::read, s, world.rank(), 0, ranks);
+  CHECK(opened == (Opened{{independent ? 1 : ranks, ranks}}), "files that all ranks read");
+}
+
 // Two variables of records, whose rows alternate in the file, and each rank has columns of both.
 void alternating_rows(World& world, std::string_view plan) {
   const int64_t rows = 6, columns = 4;
@@ -309,6 +361,9 @@ void run(World& world, const char* only) {
     return true;
   };
   if (begin("refusals")) refusals();
+  for (const char* coordination : {"independent", "collective"})
+    if (const Words words{{"coordination", coordination}}; begin("sets " + text(words)))
+      sets(world, words, std::string_view(coordination) == "independent");
   for (const char* plan : {"mpiio", "mpiio:positioning=shared", "mpiio:positioning=shared,buffer_bytes=4096"})
     if (begin(fmt::format("alternating rows {}", plan))) alternating_rows(world, plan);
   for (const Words& cell : cells()) {

@@ -56,12 +56,15 @@ Result<PartPlan> plan_parts(const Job& job, const Options& options) {
   for (const Piece& piece : job.pieces)
     if (piece.selection.count() > 0) wanted[static_cast<size_t>(piece.part)] = 1;
   if (plan.together) {
-    std::vector<int64_t> anyone = wanted;
-    PENSTOCK_TRY(job.comm->all_reduce_max(anyone));
-    const bool alone = job.direction == Direction::read && !options.collective && !options.shared() &&
-                       std::count(anyone.begin(), anyone.end(), 1) > 1;
+    std::vector<int64_t> readers = wanted;
+    PENSTOCK_TRY(job.comm->all_reduce_sum(readers));
+    int64_t opens = 0, most = 0;  // by ranks alone, and together
+    for (const int64_t n : readers) opens += n, most += n > 0 ? job.comm->size() : 0;
+    const bool alone = job.direction == Direction::read && !options.shared() && most > job.comm->size() &&
+                       (!options.collective || 2 * opens <= most);
     plan.together = !alone;
-    if (!alone) wanted = std::move(anyone);
+    if (!alone)
+      for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = readers[i] > 0 ? 1 : 0;
   }
   for (size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i] != 0) plan.open.push_back(i);

@@ -19,8 +19,9 @@ struct PartPlan {
   std::vector<size_t> open;  // indices into Job::parts, ascending
 };
 
-// Collective. Parts known to all ranks are opened together. Parts of one rank, and several parts for independent reads,
-// are opened by each rank that needs them.
+// Collective. Parts known to all ranks are opened together. Parts of one rank are opened by each rank that needs them,
+// and so are several parts for reads that are independent, or where less than half of all ranks need a part on average:
+// P ranks that read a file each would make P collective calls to open them.
 Result<PartPlan> plan_parts(const Job& job, const Options& options);
 
 // Local. The pieces of JOB with elements in part number PART.
