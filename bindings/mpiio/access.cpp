@@ -25,20 +25,24 @@ struct Access {
   MPI_Datatype type;
 };
 
-Status check(const File& file, const Access& access) {
+// MPI's class of what is wrong with ACCESS, MPI_SUCCESS if nothing is, and its text.
+std::pair<int, Status> check(const File& file, const Access& access) {
   const bool writes = access.direction == Direction::write;
-  if (access.count < 0) return {Code::invalid, fmt::format("a count of {}", access.count)};
-  if (access.offset < 0) return {Code::invalid, fmt::format("an offset of {}", access.offset)};
-  if (access.type == MPI_DATATYPE_NULL) return {Code::invalid, "MPI_DATATYPE_NULL as datatype"};
+  const auto wrong = [](int error_class, Code code, std::string text) {
+    return std::pair(error_class, Status(code, std::move(text)));
+  };
+  if (access.count < 0) return wrong(MPI_ERR_COUNT, Code::invalid, fmt::format("a count of {}", access.count));
+  if (access.offset < 0) return wrong(MPI_ERR_ARG, Code::invalid, fmt::format("an offset of {}", access.offset));
+  if (access.type == MPI_DATATYPE_NULL) return wrong(MPI_ERR_TYPE, Code::invalid, "MPI_DATATYPE_NULL as datatype");
   if (writes ? !file.writable() : !file.readable())
-    return {Code::denied, fmt::format("'{}' was opened for {} only", file.path, writes ? "reading" : "writing")};
-  return {};
+    return wrong(writes ? MPI_ERR_READ_ONLY : MPI_ERR_ACCESS, Code::denied,
+                 fmt::format("'{}' was opened for {} only", file.path, writes ? "reading" : "writing"));
+  return {MPI_SUCCESS, {}};
 }
 
-// Moves the data; BYTES of it.
-Status perform(File& file, const Access& access, int64_t& bytes) {
+// Moves the data, BYTES of it, unless STATUS says what is wrong.
+Status perform(File& file, const Access& access, Status status, int64_t& bytes) {
   bytes = 0;
-  Status status = check(file, access);
   std::vector<Run> runs;
   if (status.ok()) {
     Buffer buffer{static_cast<std::byte*>(access.memory), access.count, flat(access.type)};
@@ -122,9 +126,10 @@ int take_over(MPI_File handle, const Access& access, Pass pass, Told told) {
   if (access.where == Where::shared && !file->pointer) return pass();  // another thread has given MPI the view
   CallTimer timer(*file->statistics, access.call);
   int64_t bytes = 0;
-  const Status done = perform(*file, access, bytes);
+  auto [error_class, wrong] = check(*file, access);
+  const Status done = perform(*file, access, std::move(wrong), bytes);
   timer.moved(bytes);
-  const int failed = raise(*file, access.call, done);
+  const int failed = raise(*file, access.call, done, error_class);
   const int error = told(*file, bytes, failed);
   return failed == MPI_SUCCESS ? error : failed;
 }
@@ -184,7 +189,8 @@ int split_end(MPI_File handle, MPI_Status* status, Pass pass) {
   return MPI_SUCCESS;
 }
 
-// Shared file pointers are MPI's, where it has the view. Where all call, what is kept moves before.
+// Shared file pointers are MPI's, where it has the view: what is kept must be in the file before. Where all call, they
+// move it.
 template <typename Pass>
 int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   if (Inside::already()) return pass();
@@ -194,7 +200,8 @@ int shared(MPI_File handle, const char* call, bool together, Pass pass) {
   const std::lock_guard lock(file->busy);
   file->statistics->pass(call, "shared file pointer");
   if (together) file->caller = std::this_thread::get_id();
-  Status status = together ? move_kept(*file, call) : settle(*file);
+  Status status = guarded([&] { return together ? move_kept(*file, call) : write_own(*file); });
+  if (status.ok() && !together) status = settle(*file);
   if (const Status waited = wait_for_background(*file, {0, INT64_MAX}); status.ok()) status = waited;
   if (status.ok() && file->pointer && together) status = give_view(*file);
   if (!status.ok()) return raise(*file, call, status);

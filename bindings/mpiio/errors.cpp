@@ -2,6 +2,9 @@
 #include "bindings/mpiio/errors.hpp"
 
 #include <map>
+#include <utility>
+
+#include "bindings/mpiio/original.hpp"
 
 namespace penstock::mpiio {
 
@@ -20,32 +23,33 @@ int class_of(Code code) {
   }
 }
 
-int error_code(const Status& status) {
+int error_code(const Status& status, int error_class) {
   constexpr size_t most = 64;
   static std::mutex mutex;
-  static auto& codes = *new std::map<std::string, int>;
-  const int error_class = class_of(status.code());
+  static auto& codes = *new std::map<std::pair<int, std::string>, int>;
+  if (error_class == MPI_SUCCESS) error_class = class_of(status.code());
 #ifdef MPICH_NUMVERSION  // its own classes take no texts: they come out as those of other errors
   return error_class;
 #endif
   if (status.ok()) return error_class;
   const std::string text = "penstock: " + status.message().substr(0, MPI_MAX_ERROR_STRING - 16);
   const std::lock_guard lock(mutex);
-  if (const auto known = codes.find(text); known != codes.end()) return known->second;
+  const std::pair key(error_class, text);
+  if (const auto known = codes.find(key); known != codes.end()) return known->second;
   if (codes.size() == most) return error_class;
   int code = MPI_SUCCESS, found = MPI_SUCCESS;
   const bool made = MPI_Add_error_code(error_class, &code) == MPI_SUCCESS &&
                     MPI_Error_class(code, &found) == MPI_SUCCESS && found == error_class &&
                     MPI_Add_error_string(code, text.c_str()) == MPI_SUCCESS;
-  return codes[text] = made ? code : error_class;
+  return codes[key] = made ? code : error_class;
 }
 
-int raise(File& file, const char* call, const Status& status) {
+int raise(File& file, const char* call, const Status& status, int error_class) {
   if (status.ok()) return MPI_SUCCESS;
   const Status told = status.in(call);
   file.statistics->fail(told.message());
-  const int code = error_code(told);
-  MPI_File_call_errhandler(file.handle, code);
+  const int code = error_code(told, error_class);
+  Inside::raise_behind(file.handle, code);
   return code;
 }
 

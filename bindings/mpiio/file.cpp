@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "bindings/mpiio/settings.hpp"
 #include "core/transport/transport.hpp"
 
 namespace penstock::mpiio {
@@ -77,16 +78,28 @@ Status read_runs(StorageFile& file, std::span<const Run> runs) {
   return {};
 }
 
-// RUNS were written at once.
-void note_immediate(Kept& kept, std::span<const Run> runs) {
-  if (kept.calls.empty()) return;
-  const auto after = static_cast<int32_t>(kept.calls.size());
+// RUNS, sorted, were written at once, after call number AFTER - 1 and before the next one. This rank's calls before do
+// not write there any more; the others are told when what is kept moves, of as much as there is memory for.
+void note_immediate(Kept& kept, std::span<const Run> runs, int64_t after) {
+  if (after == 0 || runs.empty()) return;
+  std::vector<Hull> ranges;
   for (const Run& run : runs) {
-    Kept::Immediate* const last = kept.immediate.empty() ? nullptr : &kept.immediate.back();
-    if (last != nullptr && last->after == after && last->offset + last->length == run.offset)
-      last->length += run.length;
+    if (!ranges.empty() && run.offset <= ranges.back().last)
+      ranges.back().last = std::max(ranges.back().last, end_of(run));
     else
-      kept.immediate.push_back({run.offset, run.length, after});
+      ranges.push_back({run.offset, end_of(run)});
+  }
+  const Hull all = {ranges.front().first, ranges.back().last};
+  for (Kept::Call& call : std::span(kept.calls).first(static_cast<size_t>(after)))
+    if (call.hull.meets(all)) take_out(call.runs, ranges);
+  for (const Hull& range : ranges) {
+    Kept::Immediate* const last = kept.immediate.empty() ? nullptr : &kept.immediate.back();
+    if (last != nullptr && last->after == after && last->range.last == range.first) {
+      last->range.last = range.last;
+    } else if (std::ssize(kept.immediate) < run_settings().memory / 4 / static_cast<int64_t>(sizeof *last)) {
+      kept.immediate.push_back({range, after});
+      kept.bytes += static_cast<int64_t>(sizeof *last);
+    }
   }
 }
 
@@ -101,26 +114,13 @@ void for_common(const Run& run, std::span<const Run> runs, Visit visit) {
 }
 
 // Puts what this rank keeps over what RUNS have from the file, in the order of its calls.
-Status overlay(const Kept& kept, StorageFile& storage, std::span<const Run> runs) {
+void overlay(const Kept& kept, std::span<const Run> runs) {
   const Hull hull = hull_of(runs);
-  if (!std::ranges::any_of(kept.calls, [&](const Kept::Call& call) { return call.hull.meets(hull); })) return {};
-  size_t immediate = 0;
-  for (size_t c = 0; c <= kept.calls.size(); ++c) {
-    // Written between two calls that are kept: the file has it.
-    for (; immediate < kept.immediate.size() && std::cmp_equal(kept.immediate[immediate].after, c); ++immediate) {
-      const Kept::Immediate& one = kept.immediate[immediate];
-      for (const Run& run : runs) {
-        const int64_t begin = std::max(run.offset, one.offset), end = std::min(end_of(run), one.offset + one.length);
-        if (begin < end)
-          PENSTOCK_TRY(storage.read(begin, {run.data + (begin - run.offset), static_cast<size_t>(end - begin)}));
-      }
-    }
-    if (c == kept.calls.size() || !kept.calls[c].hull.meets(hull)) continue;
-    for (const Run& run : runs)
-      for_common(run, kept.calls[c].runs,
-                 [](std::byte* to, const std::byte* from, size_t bytes) { std::memcpy(to, from, bytes); });
-  }
-  return {};
+  for (const Kept::Call& call : kept.calls)
+    if (call.hull.meets(hull))
+      for (const Run& run : runs)
+        for_common(run, call.runs,
+                   [](std::byte* to, const std::byte* from, size_t bytes) { std::memcpy(to, from, bytes); });
 }
 
 // The file has what this rank has sent to others, by any handle.
@@ -170,13 +170,13 @@ std::vector<std::shared_ptr<File>> others(const File& file) {
   std::vector<std::shared_ptr<File>> found;
   const std::lock_guard lock(table().mutex);
   for (const auto& other : table().files)
-    if (other.get() != &file && other->inode == file.inode) found.push_back(other);
+    if (other.get() != &file && other->device == file.device && other->inode == file.inode) found.push_back(other);
   return found;
 }
 
 std::string path_now(File& file) {
   const auto stat = file.statistics->storage->stat(file.path);
-  if (stat.ok() && stat->inode == file.inode) return file.path;
+  if (stat.ok() && stat->device == file.device && stat->inode == file.inode) return file.path;
   return fmt::format("/proc/self/fd/{}", file.held.get());
 }
 
@@ -194,19 +194,39 @@ Result<int64_t> size_of(File& file) {
   return info.st_size;
 }
 
-Status write_alone(File& file, std::span<const Run> runs) {
-  if (runs.empty()) return {};
-  file.alone.drop(runs);
+namespace {
+
+Status write_now(File& file, std::span<const Run> runs) {
   PENSTOCK_TRY(settle_all(file));
   PENSTOCK_TRY(wait_for_background(file, hull_of(runs)));
   PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
-  PENSTOCK_TRY(write_runs(*storage, runs));
-  note_immediate(file.kept, runs);
+  return write_runs(*storage, runs);
+}
+
+}  // namespace
+
+Status write_alone(File& file, std::span<const Run> runs) {
+  if (runs.empty()) return {};
+  file.alone.drop(runs);
+  PENSTOCK_TRY(write_now(file, runs));
+  note_immediate(file.kept, runs, std::ssize(file.kept.calls));
   for (const auto& other : others(file)) {
     const std::unique_lock lock(other->busy, std::try_to_lock);
-    if (lock.owns_lock()) note_immediate(other->kept, runs);
+    if (lock.owns_lock()) note_immediate(other->kept, runs, std::ssize(other->kept.calls));
   }
   return {};
+}
+
+Status write_own(File& file) {
+  Status first;
+  for (size_t c = 0; c < file.kept.calls.size(); ++c) {
+    const Kept::Call call = std::exchange(file.kept.calls[c], {});
+    if (call.runs.empty()) continue;
+    if (const Status status = write_now(file, call.runs); first.ok()) first = status;
+    note_immediate(file.kept, call.runs, static_cast<int64_t>(c));
+  }
+  if (file.kept.failed.ok()) file.kept.failed = first;  // the others learn of it at the next movement
+  return first;
 }
 
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
@@ -227,20 +247,17 @@ Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {
     status = read_runs(*storage, before(runs, size));
   }
   PENSTOCK_TRY(status);
-  PENSTOCK_TRY(overlay(file.kept, *storage, there));
+  overlay(file.kept, there);
   file.alone.overlay(there);
-  PENSTOCK_TRY(overlay_others(file, there));
+  overlay_others(file, there);
   return penstock::mpiio::bytes_of(there);
 }
 
-Status overlay_others(File& file, std::span<const Run> runs) {
+void overlay_others(File& file, std::span<const Run> runs) {
   for (const auto& other : others(file)) {
     const std::unique_lock lock(other->busy, std::try_to_lock);
-    if (!lock.owns_lock() || other->kept.calls.empty()) continue;
-    PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
-    PENSTOCK_TRY(overlay(other->kept, *storage, runs));
+    if (lock.owns_lock()) overlay(other->kept, runs);
   }
-  return {};
 }
 
 int64_t kept_end(const File& file) {

@@ -32,15 +32,15 @@ struct Kept {
     Hull hull;  // of this rank's runs
     std::vector<Run> runs;
   };
-  // Written at once while calls were kept: it must outlast those before number AFTER.
+  // Written at once while calls were kept: those before number AFTER, which other ranks keep, must not write there.
   struct Immediate {
-    int64_t offset = 0, length = 0;
-    int32_t after = 0;
+    Hull range;
+    int64_t after = 0;
   };
   std::vector<Call> calls;
   std::vector<Immediate> immediate;
   Arena arena;
-  int64_t bytes = 0;  // of the data and of what describes it
+  int64_t bytes = 0;  // of all this
   double since = 0;   // the first one
   Status failed;      // of this rank, in a call whose data it wrote at once
 };
@@ -74,7 +74,7 @@ struct File {
   MPI_Comm native = MPI_COMM_NULL;  // of COMM
   std::shared_ptr<Statistics> statistics;
   FileDescriptor held;  // the file itself, whatever its name is by now
-  uint64_t inode = 0;
+  uint64_t device = 0, inode = 0;
   StorageFilePtr storage_file;
 
   View view;
@@ -148,7 +148,9 @@ Status write_alone(File& file, std::span<const Run> runs);
 // With what this rank keeps. The number of bytes read: fewer than those of RUNS if the file ends before.
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
 // Puts what this rank keeps by other handles of the file over what RUNS have from it.
-Status overlay_others(File& file, std::span<const Run> runs);
+void overlay_others(File& file, std::span<const Run> runs);
+// At once: what this rank keeps of collective calls.
+Status write_own(File& file);
 // As write_alone, or kept back if this is raw data that HDF5 leaves to one rank.
 Status write_or_keep(File& file, std::vector<Run> runs);
 // At once: raw data that this rank keeps.

@@ -76,7 +76,7 @@ void note_hints(const File& file, MPI_Info info, const char* what) {
 // The file has SIZE bytes at least, and blocks for them.
 Status reserve(File& file, int64_t size) {
   const std::string path = path_now(file);
-  const FileDescriptor opened(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const FileDescriptor opened(::open(path.c_str(), O_RDWR | O_CLOEXEC));  // the C library may read, and write it again
   if (opened.get() < 0) return Status::from_errno(errno, "'" + path + "'");
   int error = EINTR;
   while (error == EINTR) error = ::posix_fallocate(opened.get(), 0, size);
@@ -125,6 +125,16 @@ Status give_view(File& file) {
   return check_mpi(original->File_seek_shared(file.handle, words[0], MPI_SEEK_SET), "MPI_File_seek_shared");
 }
 
+namespace {
+
+// Collective. MPI gets the view of FILE and where its pointers are.
+Status give_place(File& file) {
+  if (file.pointer) PENSTOCK_TRY(give_view(file));
+  return check_mpi(original->File_seek(file.handle, file.position, MPI_SEEK_SET), "MPI_File_seek");
+}
+
+}  // namespace
+
 int Init(int* argc, char*** argv) {
   const int error = original->Init(argc, argv);
   start_report();
@@ -141,9 +151,11 @@ int Finalize() {
   Status lost;
   if (!Inside::already()) {
     const Inside inside;
-    for (const auto& file : open_files())
-      if (const Status status = guarded([&] { return move_kept(*file, "MPI_Finalize"); }); !status.ok())
-        file->statistics->fail("MPI_Finalize: " + status.message());
+    for (const auto& file : open_files()) {
+      Status status = guarded([&] { return move_kept(*file, "MPI_Finalize"); });
+      if (status.ok() && file->why_passed() == nullptr) status = give_place(*file);
+      if (!status.ok()) file->statistics->fail("MPI_Finalize: " + status.message());
+    }
     for (const auto& file : open_files()) {
       if (file->background) (void)file->background->end();
       forget(file->handle);
@@ -160,30 +172,6 @@ int Finalize() {
   const int error = original->Finalize();
   remove_pointers("");  // of files that were not closed
   return error == MPI_SUCCESS ? class_of(lost.code()) : error;
-}
-
-// Programs, and HDF5, count on a barrier to make what was written before visible after it. So it moves what is kept.
-// Where threads call at once, it does so for the files that this thread writes: on all ranks it is the same one.
-int Barrier(MPI_Comm comm) {
-  bool met = false;  // all ranks of COMM, in a movement, which no rank leaves before all have come
-  if (!Inside::already()) {
-    const Inside inside;
-    for (const auto& file : open_files()) {
-      if (file->background && !file->is_sole) (void)file->background->drain();  // for those with other handles
-      if (threads_call() && file->caller != std::this_thread::get_id()) continue;
-      const std::lock_guard lock(file->busy);
-      if ((file->kept.calls.empty() && !file->keeps_alone) ||
-          !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file)))
-        continue;
-      const CallTimer timer(*file->statistics, "MPI_Barrier");
-      const Status status = guarded([&] { return move_kept(*file, "MPI_Barrier"); });
-      if (!status.ok()) file->failed = status;
-      int ranks = 0;
-      MPI_Comm_size(comm, &ranks);
-      met = met || (status.ok() && ranks == file->comm->size());
-    }
-  }
-  return met ? MPI_SUCCESS : original->Barrier(comm);
 }
 
 int File_sync(MPI_File handle) {
@@ -382,10 +370,7 @@ int File_set_atomicity(MPI_File handle, int flag) {
         file.caller = std::this_thread::get_id();
         Status status = move_all(file, "MPI_File_set_atomicity");
         const bool was_passed = file.why_passed() != nullptr;
-        if (status.ok() && !was_passed && flag != 0) {
-          if (file.pointer) status = give_view(file);
-          if (status.ok()) original->File_seek(handle, file.position, MPI_SEEK_SET);
-        }
+        if (status.ok() && !was_passed && flag != 0) status = give_place(file);
         if (!status.ok()) return raise(file, "MPI_File_set_atomicity", status);
         const int error = pass();
         if (error != MPI_SUCCESS) return error;

@@ -1,5 +1,6 @@
 // Moving: what the ranks do together.
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <numeric>
 
@@ -90,7 +91,7 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
 }
 
 // Kept calls that are moved in one go: no call has bytes in the range of another one.
-std::vector<int> groups_of(std::span<const Hull> hulls, const std::vector<bool>& breaks) {
+std::vector<int> groups_of(std::span<const Hull> hulls) {
   std::vector<int> starts;
   std::map<int64_t, int64_t> group;  // by their ends: disjoint ranges
   for (size_t c = 0; c < hulls.size(); ++c) {
@@ -100,7 +101,7 @@ std::vector<int> groups_of(std::span<const Hull> hulls, const std::vector<bool>&
       const auto near = group.upper_bound(hull.first);
       meets = near != group.end() && near->second < hull.last;
     }
-    if (c == 0 || meets || breaks[c]) {
+    if (c == 0 || meets) {
       starts.push_back(static_cast<int>(c));
       group.clear();
     }
@@ -109,49 +110,53 @@ std::vector<int> groups_of(std::span<const Hull> hulls, const std::vector<bool>&
   return starts;
 }
 
-// What was written at once while calls were kept, and must be there after them: read back before they move.
-class Later {
- public:
-  static Result<Later> read(File& file, std::span<const Hull> hulls) {
-    Later later;
-    Hull seen;
-    std::vector<Hull> before = {seen};
-    for (const Hull& hull : hulls) {
-      seen.add(hull);
-      before.push_back(seen);
-    }
-    for (const Kept::Immediate& one : file.kept.immediate) {
-      const Hull range{one.offset, one.offset + one.length};
-      const auto until = std::min<size_t>(static_cast<size_t>(one.after), hulls.size());
-      if (!before[until].meets(range)) continue;
-      if (!std::ranges::any_of(hulls.first(until), [&](const Hull& hull) { return hull.meets(range); })) continue;
-      later.bytes_.emplace_back(static_cast<size_t>(one.length));
-      later.runs_.push_back({one.offset, later.bytes_.back().data(), one.length, one.after});
-    }
-    std::ranges::stable_sort(later.runs_, {}, &Run::call);
-    PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
-    for (const Run& run : later.runs_)
-      PENSTOCK_TRY(storage->read(run.offset, {run.data, static_cast<size_t>(run.length)}));
-    return later;
+// Takes out of KEPT what other ranks have written at once since, where they say so. HULLS are those of all ranks.
+Status take_out_later(File& file, Kept& kept, std::span<const Hull> hulls) {
+  std::vector<Hull> before(hulls.size() + 1);  // the hulls of the first calls
+  for (size_t c = 0; c < hulls.size(); ++c) {
+    before[c + 1] = before[c];
+    before[c + 1].add(hulls[c]);
   }
-  void mark(std::span<int64_t> breaks) const {
-    for (const Run& run : runs_) breaks[std::min<size_t>(static_cast<size_t>(run.call), breaks.size() - 1)] = 1;
+  std::vector<Kept::Immediate> told;
+  for (const Kept::Immediate& one : kept.immediate) {
+    const auto calls = std::min(static_cast<size_t>(one.after), hulls.size());
+    if (before[calls].meets(one.range) &&
+        std::ranges::any_of(hulls.first(calls), [&](const Hull& hull) { return hull.meets(one.range); }))
+      told.push_back(one);
   }
-  // Those that come before call number CALL.
-  Status write_until(File& file, int64_t call) {
-    PENSTOCK_ASSIGN(StorageFile * storage, storage_file(file));
-    for (; next_ < runs_.size() && runs_[next_].call <= call; ++next_) {
-      const Run& run = runs_[next_];
-      PENSTOCK_TRY(storage->write(run.offset, {run.data, static_cast<size_t>(run.length)}));
-    }
-    return {};
+  Hull own;
+  for (const Kept::Call& call : kept.calls) own.add(hull_of(call.runs));
+  std::vector<Hull> theirs(static_cast<size_t>(file.comm->size()));
+  static_assert(sizeof(Hull) == 2 * sizeof(int64_t));
+  PENSTOCK_TRY(
+      check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, theirs.data(), 2, MPI_INT64_T, file.native), "MPI_Allgather"));
+  std::vector<Message> messages;
+  for (int peer = 0; peer < file.comm->size(); ++peer) {
+    if (peer == file.comm->rank()) continue;
+    std::vector<std::byte> bytes;
+    for (const Kept::Immediate& one : told)
+      if (theirs[static_cast<size_t>(peer)].meets(one.range)) {
+        const auto* const first = reinterpret_cast<const std::byte*>(&one);
+        bytes.insert(bytes.end(), first, first + sizeof one);
+      }
+    if (!bytes.empty()) messages.push_back({peer, std::move(bytes)});
   }
-
- private:
-  std::vector<std::vector<std::byte>> bytes_;
-  std::vector<Run> runs_;
-  size_t next_ = 0;
-};
+  PENSTOCK_ASSIGN(const auto heard, file.comm->sparse_exchange(std::move(messages)));
+  std::vector<Kept::Immediate> later;
+  for (const Message& message : heard) {
+    const size_t at = later.size();
+    later.resize(at + message.bytes.size() / sizeof(Kept::Immediate));
+    std::memcpy(&later[at], message.bytes.data(), message.bytes.size());
+  }
+  std::ranges::sort(later, {}, [](const Kept::Immediate& one) { return one.range.first; });
+  for (size_t c = 0; c < kept.calls.size() && !later.empty(); ++c) {
+    std::vector<Hull> taken;
+    for (const Kept::Immediate& one : later)
+      if (std::cmp_greater(one.after, c) && kept.calls[c].hull.meets(one.range)) taken.push_back(one.range);
+    take_out(kept.calls[c].runs, taken);
+  }
+  return {};
+}
 
 // SIZE becomes that of the file by now.
 Status ask_size(File& file, int64_t& size) {
@@ -188,18 +193,8 @@ void take_failure(File& file, Kept& kept) {
 }
 
 // Moves all of KEPT. HULLS are those of all ranks.
-Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, bool immediate) {
-  Later later;
-  std::vector<int64_t> marks(hulls.size() + 1);
-  if (immediate) {
-    auto read = Later::read(file, hulls);
-    PENSTOCK_TRY(agree(file.comm, read.status()));
-    later = *std::move(read);
-    later.mark(marks);
-    PENSTOCK_TRY(max_over_ranks(file, marks));
-  }
-  const std::vector<bool> breaks(marks.begin(), marks.end());
-  const std::vector<int> groups = groups_of(hulls, breaks);
+Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape) {
+  const std::vector<int> groups = groups_of(hulls);
   // Runs of calls [BEGIN, END), and their hull over all ranks.
   const auto runs_of_calls = [&](size_t begin, size_t end) {
     std::pair<std::vector<Run>, Hull> found;
@@ -210,10 +205,9 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
     return found;
   };
   // Ranges of calls that overlap seldom have a byte in common: fields of records, or halves of a variable.
-  const bool only_ranges = groups.size() > 1 && std::ranges::count(breaks, true) == 0;
-  const bool at_once = only_ranges && is_exchanged(file, shape);
+  const bool at_once = groups.size() > 1 && is_exchanged(file, shape);
   // The thread keeps no order between ranks.
-  Handing handing(file, !immediate && (groups.size() <= 1 || at_once), is_exchanged(file, shape));
+  Handing handing(file, groups.size() <= 1 || at_once, is_exchanged(file, shape));
   if (handing.allowed()) note_handed_over(file, hulls);
   if (at_once) {
     auto [runs, all] = runs_of_calls(0, hulls.size());
@@ -227,17 +221,12 @@ Status move_calls(File& file, Kept& kept, std::vector<Hull> hulls, Shape shape, 
   for (size_t g = 0; g < groups.size(); ++g) {
     const auto begin = static_cast<size_t>(groups[g]);
     const size_t end = g + 1 < groups.size() ? static_cast<size_t>(groups[g + 1]) : hulls.size();
-    if (breaks[begin])
-      if (Status status = agree(file.comm, later.write_until(file, static_cast<int64_t>(begin))); first.ok())
-        first = status;
     auto [runs, all] = runs_of_calls(begin, end);
     if (all.first < all.last)
       if (Status status = move_runs(file, Direction::write, std::move(runs), shape, all.last); first.ok())
         first = status;
     shape.size = std::max(shape.size, all.last);
   }
-  if (immediate)
-    if (Status status = agree(file.comm, later.write_until(file, INT64_MAX)); first.ok()) first = status;
   return first;
 }
 
@@ -304,11 +293,10 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
     hulls.push_back({all[2 * c] == INT64_MIN ? INT64_MAX : -all[2 * c], all[2 * c + 1]});
   shape = shape_of(all.subspan(2 * hulls.size(), shape_words));
   PENSTOCK_TRY(wait_for_older(file, hulls, shape.size));
-  file.kept.immediate = std::move(kept.immediate);
-  Status status = move_calls(file, kept, std::move(hulls), shape, all.back() != 0);
+  if (all.back() != 0) PENSTOCK_TRY(agree(file.comm, guarded([&] { return take_out_later(file, kept, hulls); })));
+  Status status = move_calls(file, kept, std::move(hulls), shape);
   if (shape.failed != 0)
     if (const Status agreed = agree(file.comm, before); !agreed.ok()) status = agreed;
-  file.kept = {};
   if (shape.bytes == 0 && file.keeps_alone) return status;
   note_movement(file, shape, why, start);
   const std::lock_guard lock(file.statistics->mutex);
@@ -440,7 +428,7 @@ Status write_together(File& file, std::vector<Run> runs) {
     keep(file, std::move(runs));
     return {};
   }
-  const Status written = write_alone(file, runs);
+  const Status written = write_alone(file, without_overlaps(std::move(runs)));
   keep(file, {});                                         // it counts as a call, since it does on other ranks
   if (file.kept.failed.ok()) file.kept.failed = written;  // all ranks learn of it at the next movement
   return {};
@@ -473,7 +461,7 @@ Result<int64_t> read_together(File& file, std::vector<Run> runs) {
     if (run.length > 0) there.push_back(run);
   }
   PENSTOCK_TRY(move_runs(file, Direction::read, there, shape, shape.size));
-  PENSTOCK_TRY(overlay_others(file, there));
+  overlay_others(file, there);
   return bytes_of(there);
 }
 

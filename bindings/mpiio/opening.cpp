@@ -1,10 +1,12 @@
 // Opening: MPI's functions that open, close and remove files, and which of them become ours.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -46,10 +48,10 @@ bool has_ranks_of(MPI_Comm comm, const File& file) {
 
 namespace {
 
-// The path of a name with MPI-IO's prefix for a file system: "ufs:out.h5".
+// The path of a name with MPI-IO's prefix for a file system: "ufs:out.h5". OMPIO takes it for a part of the name.
 std::string path_of(std::string_view name) {
   for (const std::string_view prefix : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "testfs:"})
-    if (name.starts_with(prefix)) {
+    if (std::error_code none; name.starts_with(prefix) && !std::filesystem::exists(name, none)) {
       name.remove_prefix(prefix.size());
       break;
     }
@@ -113,6 +115,14 @@ struct Opening {
   std::vector<std::byte> known;  // of wisdom, on rank 0
 };
 
+// A file has up to three descriptors, where MPI alone needs one: the process may have more than before, if it has many.
+void raise_limit_of_descriptors(int newest) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || std::cmp_less(newest, limit.rlim_cur / 2)) return;
+  limit.rlim_cur = std::min(limit.rlim_max, 4 * limit.rlim_cur);
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 // Local.
 Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   const std::string& plan = run_settings().plan_for(file.path);
@@ -126,6 +136,8 @@ Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   struct stat info_now{};
   if (file.held.get() < 0 || ::fstat(file.held.get(), &info_now) != 0)
     return Status::from_errno(errno, "'" + file.path + "'");
+  raise_limit_of_descriptors(file.held.get());
+  file.device = info_now.st_dev;
   file.inode = info_now.st_ino;
   if (file.comm->node_size() < file.comm->size() && is_nfs(file.path))
     opening.left = "NFS shows ranks of several nodes the same file only by locks, which MPI takes";
@@ -278,13 +290,13 @@ int File_delete(const char* name, MPI_Info info) {
 
 int File_close(MPI_File* handle) {
   if (Inside::already()) return original->File_close(handle);
-  const Inside inside;
   const auto file = find(*handle);
-  if (file == nullptr) return original->File_close(handle);
   int failed = MPI_SUCCESS;
-  const CallTimer timer(*file->statistics, "MPI_File_close");
-  const Untimed untimed(file->comm, run_settings().waits);
-  {
+  std::optional<CallTimer> timer;
+  if (file != nullptr) {
+    const Inside inside;  // an error is told before MPI closes it
+    timer.emplace(*file->statistics, "MPI_File_close");
+    const Untimed untimed(file->comm, run_settings().waits);
     const std::lock_guard lock(file->busy);
     Status status = guarded([&] { return move_kept(*file, "MPI_File_close"); });
     if (status.ok()) status = std::exchange(file->failed, {});
@@ -295,10 +307,11 @@ int File_close(MPI_File* handle) {
       if (const Status ended = file->background->end(); status.ok()) status = ended;
     failed = raise(*file, "MPI_File_close", status);
     file->storage_file.reset();
+    forget(*handle);
   }
-  forget(*handle);
+  const Inside inside;
   const int error = original->File_close(handle);  // where ranks wait for each other
-  remove_pointers(file->hidden);
+  if (file != nullptr) remove_pointers(file->hidden);
   return failed == MPI_SUCCESS ? error : failed;
 }
 

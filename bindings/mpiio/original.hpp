@@ -30,6 +30,9 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
   static bool already();  // before this one
+  // The error handler of FILE is called when this thread is not inside any more, since it may use files, or never
+  // return.
+  static void raise_behind(MPI_File file, int code);
 };
 
 }  // namespace penstock::mpiio

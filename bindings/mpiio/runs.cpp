@@ -178,6 +178,30 @@ std::vector<Run> without_overlaps(std::vector<Run> runs) {
   return result;
 }
 
+void take_out(std::vector<Run>& runs, std::span<const Hull> taken) {
+  const auto end = [](const Run& run) { return run.offset + run.length; };
+  const auto meets = [&](const Hull& range) {
+    const auto near = std::ranges::upper_bound(runs, range.first, {}, end);
+    return near != runs.end() && near->offset < range.last;
+  };
+  if (std::ranges::none_of(taken, meets)) return;
+  std::vector<Run> left;
+  size_t next = 0;
+  for (const Run& run : runs) {
+    while (next < taken.size() && taken[next].last <= run.offset) ++next;
+    int64_t at = run.offset;
+    const auto keep = [&](int64_t until) {
+      if (at < until) left.push_back({at, run.data + (at - run.offset), until - at, run.call});
+    };
+    for (size_t i = next; i < taken.size() && taken[i].first < end(run); ++i) {
+      keep(taken[i].first);
+      at = std::max(at, taken[i].last);
+    }
+    keep(end(run));
+  }
+  runs = std::move(left);
+}
+
 std::vector<std::vector<Run>> layers_of(std::vector<Run> runs) {
   if (!std::ranges::is_sorted(runs, {}, &Run::offset)) std::ranges::stable_sort(runs, {}, &Run::offset);
   std::vector<std::vector<Run>> layers(1);

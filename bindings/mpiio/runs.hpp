@@ -70,6 +70,9 @@ Hull hull_of(std::span<const Run> runs);
 // Sorted by offset and without overlaps: where two runs meet, that of the later call, or the later in the list, stays.
 std::vector<Run> without_overlaps(std::vector<Run> runs);
 
+// Takes the bytes of TAKEN, sorted, out of RUNS, which are sorted and do not overlap.
+void take_out(std::vector<Run>& runs, std::span<const Hull> taken);
+
 // For reading: the same runs in lists, each sorted by offset and without overlaps.
 std::vector<std::vector<Run>> layers_of(std::vector<Run> runs);
 

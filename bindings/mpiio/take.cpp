@@ -1,6 +1,8 @@
 // Take: the table of our functions, in the order of functions.h, for the library that programs load.
 #include "bindings/mpiio/original.hpp"
 
+#include <utility>
+
 namespace penstock::mpiio {
 
 #define FUNCTION(name) decltype(PMPI_##name) name;
@@ -17,11 +19,19 @@ const Originals* original = nullptr;
 
 namespace {
 thread_local int depth = 0;
-}
+thread_local struct {
+  MPI_File file;
+  int code;
+} raised;
+}  // namespace
 
 Inside::Inside() { ++depth; }
-Inside::~Inside() { --depth; }
+Inside::~Inside() {
+  if (--depth == 0 && raised.code != MPI_SUCCESS)
+    (void)MPI_File_call_errhandler(raised.file, std::exchange(raised.code, MPI_SUCCESS));
+}
 bool Inside::already() { return depth > 0; }
+void Inside::raise_behind(MPI_File file, int code) { raised = {file, code}; }
 
 namespace {
 

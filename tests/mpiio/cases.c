@@ -177,6 +177,131 @@ static void order_of_calls(void) {
   CHECK(byte_at(path, 160) == last, "byte 160 is %d", byte_at(path, 160));
 }
 
+/* One rank after the other writes anywhere, by calls of all or alone: the file has what was written last. */
+static void any_order(void) {
+  enum { bytes = 4000, turns = 400 };
+  static char model[bytes], data[bytes], found[bytes];
+  unsigned state = 12345;
+  MPI_File file = opened(path);
+  for (int turn = 0; turn < turns; ++turn) {
+    unsigned drawn[4]; /* the same on all ranks */
+    for (int i = 0; i < 4; ++i) drawn[i] = (state = state * 1103515245u + 12345u) >> 8;
+    const int writer = (int)(drawn[0] % (unsigned)ranks), at = (int)(drawn[1] % bytes);
+    const int length = 1 + (int)(drawn[2] % (unsigned)(bytes - at > 700 ? 700 : bytes - at));
+    memset(data, 1 + turn % 100, (size_t)length);
+    memset(model + at, 1 + turn % 100, (size_t)length);
+    const int all = drawn[3] % 3 != 0;
+    if (all)
+      OK(MPI_File_write_at_all(file, at, data, rank == writer ? length : 0, MPI_BYTE, MPI_STATUS_IGNORE));
+    else if (rank == writer)
+      OK(MPI_File_write_at(file, at, data, length, MPI_BYTE, MPI_STATUS_IGNORE));
+    int sum = 0;
+    MPI_Allreduce(&turn, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* one turn after the other */
+    if (turn % 97 == 96) OK(MPI_File_sync(file));
+  }
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int fd = open(path, O_RDONLY);
+  const long got = pread(fd, found, bytes, 0);
+  close(fd);
+  int wrong = 0;
+  for (int i = 0; i < got; ++i) wrong += found[i] != model[i];
+  CHECK(got > bytes / 2 && wrong == 0, "%d of %ld bytes are of an earlier call", wrong, got);
+}
+
+static long most_memory(void) { /* KiB */
+  long most = 0;
+  char line[200];
+  FILE *status = fopen("/proc/self/status", "r");
+  while (fgets(line, sizeof line, status) != NULL) sscanf(line, "VmHWM: %ld", &most);
+  fclose(status);
+  return most;
+}
+
+/* Much that ranks write alone between small calls of all, whose range it is in: it needs no memory. */
+static void alone_between(void) {
+  enum { block = 4 << 20, blocks = 24 };
+  char *data = calloc(block, 1), small[8] = "abcdefg";
+  MPI_File file = opened(path);
+  const MPI_Offset begin = (MPI_Offset)rank * (blocks * (MPI_Offset)block + 8);
+  memset(data, 5, block);
+  OK(MPI_File_write_at_all(file, begin, small, 8, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_write_at(file, begin + 8, data, block, MPI_BYTE, MPI_STATUS_IGNORE));
+  const long before = most_memory();
+  for (int i = 1; i < blocks; ++i)
+    OK(MPI_File_write_at(file, begin + 8 + (MPI_Offset)i * block, data, block, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  const long more = most_memory() - before;
+  CHECK(more < 40 << 10, "it took %ld KiB", more);
+  CHECK(byte_at(path, (long)begin + 1) == 'b', "the small call is lost");
+  CHECK(byte_at(path, (long)begin + 8 + blocks * (long)block - 1) == 5, "what was written alone is lost");
+  free(data);
+}
+
+static void *write_all_in_thread(void *file) {
+  char data[100];
+  memset(data, 40 + rank, sizeof data);
+  MPI_File_write_at_all(*(MPI_File *)file, rank * 100, data, 100, MPI_BYTE, MPI_STATUS_IGNORE);
+  return 0;
+}
+
+/* The last collective call before a barrier by another thread on one rank, as by "omp single". */
+static void barrier_of_threads(void) {
+  MPI_File file = opened(path);
+  for (int turn = 0; turn < 10; ++turn) {
+    pthread_t thread;
+    if (rank == turn % 3 % ranks) {
+      pthread_create(&thread, 0, write_all_in_thread, &file);
+      pthread_join(thread, 0);
+    } else {
+      write_all_in_thread(&file);
+    }
+    const int next = (rank + 1) % ranks, found = byte_at(path, next * 100L + 50);
+    CHECK(found == 40 + next, "behind the barrier the next rank's byte is %d", found);
+  }
+  OK(MPI_File_close(&file));
+}
+
+static int handled;
+static MPI_File second;
+static void close_it(MPI_File *file, int *error, ...) {
+  (void)error;
+  ++handled;
+  int number = 77;
+  OK(MPI_File_write_at(second, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(file));
+}
+
+/* An error handler uses files, and closes the one with the error. */
+static void handler(void) {
+  static char name[4200];
+  snprintf(name, sizeof name, "%s.second", path);
+  second = opened(name);
+  OK(MPI_File_set_view(second, 100, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  OK(MPI_File_set_view(second, 200, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  MPI_Errhandler errhandler;
+  MPI_File_create_errhandler(close_it, &errhandler);
+  MPI_File file = opened(path), again;
+  MPI_File_set_errhandler(file, errhandler);
+  int number = 9;
+  OK(MPI_File_write_at_all(file, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK(MPI_File_read_at(file, -1, &number, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS, "no error");
+  CHECK(handled == 1, "the handler was called %d times", handled);
+  CHECK(byte_at(path, 4L * rank) == 9, "what was kept back is lost");
+  snprintf(name, sizeof name, "%s.third", path);
+  again = opened(name);
+  number = 11;
+  OK(MPI_File_write_at(again, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&again));
+  CHECK(byte_at(name, 4L * rank) == 11, "the next file has not its bytes");
+  if (rank == 0) remove(name);
+  OK(MPI_File_close(&second));
+  snprintf(name, sizeof name, "%s.second", path);
+  CHECK(byte_at(name, 200 + 4L * rank) == 77, "the handler wrote elsewhere");
+  if (rank == 0) remove(name);
+  MPI_Errhandler_free(&errhandler);
+}
+
 /* A second handle of the file on each rank, as PnetCDF's independent mode has one. */
 static void two_handles(void) {
   enum { bytes = 1000 };
@@ -304,6 +429,10 @@ static void asked(void) {
   MPI_Info_free(&info);
   CHECK(MPI_File_read_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS, "a write-only file was read");
   CHECK(MPI_File_write_at(file, -4, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS, "a negative offset");
+  int error = MPI_File_write_at(file, 0, &value, -1, MPI_INT, MPI_STATUS_IGNORE);
+  CHECK(class_of(error) == MPI_ERR_COUNT, "a negative count: %s", text_of(error));
+  error = MPI_File_write_at(file, 0, &value, 1, MPI_DATATYPE_NULL, MPI_STATUS_IGNORE);
+  CHECK(class_of(error) == MPI_ERR_TYPE, "no datatype: %s", text_of(error));
   OK(MPI_File_write_at_all(file, 4 * rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   MPI_Offset bytes = 0;
   OK(MPI_File_get_size(file, &bytes));
@@ -318,8 +447,8 @@ static void asked(void) {
   CHECK(stat(path, &now) == 0 && now.st_size == 4L * ranks, "%ld bytes", (long)now.st_size);
   MPI_Barrier(MPI_COMM_WORLD);
   OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
-  CHECK(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS,
-        "a read-only file was written");
+  error = MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+  CHECK(class_of(error) == MPI_ERR_READ_ONLY, "a read-only file was written: %s", text_of(error));
   int many[1000];
   MPI_Status status;
   OK(MPI_File_read_at_all(file, 0, many, 1000, MPI_INT, &status));
@@ -329,9 +458,13 @@ static void asked(void) {
 }
 
 int main(int argc, char **argv) {
-  static const struct test_case cases[] = {
-      {"files", many_files},     {"threads", two_threads}, {"million", million_runs}, {"atomic", atomic_mode},
-      {"order", order_of_calls}, {"large", large_call},    {"space", full_disk},      {"asked", asked},
-      {"handles", two_handles},  {"renamed", renamed},     {"over", large_over_small}};
+  static const struct test_case cases[] = {{"files", many_files},      {"threads", two_threads},
+                                           {"million", million_runs},  {"atomic", atomic_mode},
+                                           {"order", order_of_calls},  {"large", large_call},
+                                           {"space", full_disk},       {"asked", asked},
+                                           {"handles", two_handles},   {"renamed", renamed},
+                                           {"over", large_over_small}, {"any_order", any_order},
+                                           {"alone", alone_between},   {"barrier", barrier_of_threads},
+                                           {"handler", handler}};
   return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

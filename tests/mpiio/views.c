@@ -33,6 +33,81 @@ static void shared_pointer(void) {
   OK(MPI_File_close(&file));
 }
 
+/* What this rank keeps is there for its calls by the shared pointer, and older than what they write. */
+static void shared_and_kept(void) {
+  MPI_File file;
+  char name[4200], back[4] = "";
+  snprintf(name, sizeof name, "%s.%d", path, rank);
+  OK(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  MPI_Status status;
+  int got = 0;
+  OK(MPI_File_write_at_all(file, 0, "AAAA", 4, MPI_CHAR, MPI_STATUS_IGNORE));
+  OK(MPI_File_read_shared(file, back, 4, MPI_CHAR, &status));
+  MPI_Get_count(&status, MPI_CHAR, &got);
+  CHECK(got == 4 && memcmp(back, "AAAA", 4) == 0, "%d bytes were read", got);
+  OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+  OK(MPI_File_write_at_all(file, 0, "CCCC", 4, MPI_CHAR, MPI_STATUS_IGNORE));
+  OK(MPI_File_write_shared(file, "BB", 2, MPI_CHAR, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  const int fd = open(name, O_RDONLY);
+  CHECK(pread(fd, back, 4, 0) == 4 && memcmp(back, "BBCC", 4) == 0, "the file has %.4s", back);
+  close(fd);
+  remove(name);
+}
+
+static MPI_File left_open;
+static char name_of_it[4200];
+static int at_the_end(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  int number = 100 + rank;
+  OK(MPI_File_write(left_open, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&left_open));
+  const int fd = open(name_of_it, O_RDONLY);
+  CHECK(pread(fd, &number, 4, 64 * rank + 4) == 4 && number == 100 + rank, "the last number is %d", number);
+  close(fd);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) remove(name_of_it);
+  fflush(stdout);
+  if (failures > 0) _exit(1);
+  return MPI_SUCCESS;
+}
+
+/* MPI's way to clean up at its end: a function that it calls then goes on in the view, behind what was written. */
+static void in_finalize(void) {
+  int key = 0, number = 7;
+  snprintf(name_of_it, sizeof name_of_it, "%s.end", path);
+  left_open = opened(name_of_it);
+  OK(MPI_File_set_view(left_open, 64 * rank, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  OK(MPI_File_write(left_open, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, 0);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, 0);
+}
+
+/* OMPIO makes a file of this very name, and ROMIO one without the prefix. */
+static void prefix(void) {
+  char name[4200], other[4200];
+  snprintf(other, sizeof other, "%s.prefix", path);
+  const char *const slash = strrchr(other, '/');
+  CHECK(chdir("/") == 0 && slash != NULL, "no folder");
+  char folder[4200];
+  snprintf(folder, sizeof folder, "%.*s", (int)(slash - other), other);
+  CHECK(chdir(folder) == 0, "no folder %s", folder);
+  snprintf(name, sizeof name, "ufs:%s", slash + 1);
+  if (rank == 0) fclose(fopen(slash + 1, "w"));
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File file = opened(name);
+  OK(MPI_File_write_at_all(file, rank, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE));
+  MPI_Offset size = 0;
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size >= 1, "%lld bytes", (long long)size);
+  OK(MPI_File_close(&file));
+  const int literal = access(name, F_OK) == 0;
+  CHECK(byte_at(literal ? name : slash + 1, rank) == 'x', "it is not in %s", literal ? name : slash + 1);
+  if (literal) CHECK(byte_at(slash + 1, rank) == -1, "it is in another file");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) remove(slash + 1), remove(name);
+}
+
 /* Of a view: each record is written once, wherever; a call of all ranks goes on where those of single ranks ended. */
 static void shared_in_a_view(void) {
   enum { each = 20 };
@@ -194,8 +269,14 @@ static void view_at_zero(void) {
 }
 
 int main(int argc, char **argv) {
-  static const struct test_case cases[] = {{"shared", shared_pointer},     {"shared_view", shared_in_a_view},
-                                           {"views", views_of_ranks},      {"filled", filled},
-                                           {"preallocated", preallocated}, {"zero", view_at_zero}};
+  static const struct test_case cases[] = {{"shared", shared_pointer},
+                                           {"shared_view", shared_in_a_view},
+                                           {"views", views_of_ranks},
+                                           {"filled", filled},
+                                           {"preallocated", preallocated},
+                                           {"zero", view_at_zero},
+                                           {"shared_kept", shared_and_kept},
+                                           {"finalize", in_finalize},
+                                           {"prefix", prefix}};
   return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }
