@@ -4,44 +4,12 @@
 #include <cmath>
 #include <tuple>
 
-#include "bench/simulate/demand.hpp"
+#include "bench/simulate/described.hpp"
 #include "bench/simulate/library.hpp"
-#include "bench/simulate/machine.hpp"
-#include "bench/simulate/recorded.hpp"
 #include "bench/simulate/run.hpp"
-#include "bench/simulate/wise.hpp"
 
 namespace penstock::bench {
 namespace {
-
-constexpr int64_t MiB = 1 << 20;
-
-nlohmann::json described() {
-  return nlohmann::json::parse(R"({
-    "name": "M",
-    "nodes": {"count": 64, "cores": 4, "memory_rate": 1e12, "link_rate": 1e12, "message_seconds": 1e-9},
-    "servers": {"count": 2, "rate": 1e12},
-    "targets": {"count": 4, "write_rate": 1e8, "read_rate": 2e8, "call_seconds": 0},
-    "file_system": {"kind": "gpfs", "block": 1048576, "smallest": 4096, "stripe_count": 0, "call_seconds": 1e-9,
-                    "lock_servers": 1, "grant_seconds": 0, "lock_seconds": 0},
-    "metadata": {"create_seconds": 0, "open_seconds": 0, "entries": 1000}})");
-}
-
-Machine machine() { return *read_machine(described()); }
-
-// Blocks of 64 ranks, 4 on a node, 1 MiB each.
-Demand demand(const std::string& method, const Machine& on, bool write = true,
-              const std::string& workload = "block2d") {
-  CaseWords words;
-  words.workload = workload;
-  words.per_rank = "1MiB";
-  words.methods = {method};
-  words.given.request.ranks_per_node = 4;
-  const Case what = *make_case(words);
-  auto found = demand_of({what, 64, 4, write}, what.methods[0], on);
-  EXPECT_TRUE(found.ok()) << found.status().message();
-  return found ? *found : Demand{};
-}
 
 Demand of_nodes(int64_t nodes, int64_t movers) {
   Demand d;
@@ -50,6 +18,14 @@ Demand of_nodes(int64_t nodes, int64_t movers) {
   d.bytes = d.file_bytes = 1e10;
   d.calls = 10000;
   d.targets = 4;
+  return d;
+}
+
+// 100 calls of each of 16 nodes.
+Demand of_calls(bool in_step) {
+  Demand d = of_nodes(16, 16);
+  d.calls = 16 * 100;
+  d.in_step = in_step;
   return d;
 }
 
@@ -203,16 +179,12 @@ TEST(Library, PnetCDFOpensTwiceIfIndependent) {
 TEST(Simulation, LatencyAddsIfRanksWaitForEachOther) {
   Machine m = machine();
   m.call_seconds = 1e-2;
-  Demand d = of_nodes(16, 16);
-  d.calls = 16 * 100;
-  const auto apart = simulate(d, m, true);
-  d.in_step = true;
-  const auto in_step = simulate(d, m, true);
+  const auto apart = simulate(of_calls(false), m, true), in_step = simulate(of_calls(true), m, true);
   ASSERT_TRUE(apart.ok() && in_step.ok());
   EXPECT_NEAR(apart->seconds, 1e10 / 4e8, 0.1);
   EXPECT_NEAR(in_step->seconds, 1e10 / 4e8 + 1, 0.1);
   m.link_rate = 1e9;
-  const auto passing = simulate(d, m, true);
+  const auto passing = simulate(of_calls(true), m, true);
   ASSERT_TRUE(passing.ok());
   EXPECT_NEAR(passing->seconds - in_step->seconds, 100 * (1 << 20) / 1e9, 1e-2) << "the last block of each call";
 }
@@ -220,16 +192,12 @@ TEST(Simulation, LatencyAddsIfRanksWaitForEachOther) {
 TEST(Simulation, CallsOfAllTakeAsLongAsTheSlowest) {
   Machine m = machine();
   m.spread = 0.5;
-  Demand d = of_nodes(16, 16);
-  d.calls = 16 * 100;
-  const auto apart = simulate(d, m, true);
-  d.in_step = true;
-  const auto in_step = simulate(d, m, true);
+  const auto apart = simulate(of_calls(false), m, true), in_step = simulate(of_calls(true), m, true);
   ASSERT_TRUE(apart.ok() && in_step.ok());
   EXPECT_NEAR(apart->seconds, 25, 0.1);
   double beyond_mean = 0;  // by which the largest of 16 exceeds it
   for (int i = 2; i <= 16; ++i) beyond_mean += 1.0 / i;
-  EXPECT_NEAR(in_step->seconds, 25 * (1 + 0.5 * beyond_mean / std::sqrt(1e10 / d.calls / MiB)), 0.5);
+  EXPECT_NEAR(in_step->seconds, 25 * (1 + 0.5 * beyond_mean / std::sqrt(1e10 / 1600 / MiB)), 0.5);
 }
 
 TEST(Simulation, WhatIsExchangedPassesTheLinksOfThoseThatWrite) {
@@ -387,126 +355,6 @@ TEST(Simulation, AFewWritersReachAllTargets) {
     ASSERT_TRUE(written.ok()) << written.status().message();
     EXPECT_LT(written->seconds, 1.5 * 1e10 / 64e8) << movers;
   }
-}
-
-TEST(Wise, OnlySingleFilesOfOursHaveNamesInWisdom) {
-  const auto name = [](const std::string& label, Regime regime = Regime::durable) {
-    Machine m = machine();
-    m.kind = "lustre";
-    return wise_transport({{}, 8, 4, true}, *make_method(label, regime), m);
-  };
-  EXPECT_EQ(name("hdf5/two_phase"), "two_phase");
-  EXPECT_EQ(name("hdf5/two_phase", Regime::cached), "two_phase");
-  EXPECT_EQ(name("raw/two_phase:writers=8"), "two_phase:writers=8");
-  EXPECT_EQ(name("netcdf/mpiio:coordination=independent"), "mpiio:coordination=independent");
-  EXPECT_EQ(name("raw/mpiio:hint.cb_nodes=4"), "") << "wisdom has no hints";
-  EXPECT_EQ(name("raw/two_phase:io=direct"), "") << "a file system may refuse it";
-  EXPECT_EQ(name("raw/two_phase:stripe_count=4"), "two_phase:stripe_count=4");
-  EXPECT_EQ(name("raw/two_phase:stripe_bytes=1MiB"), "") << "not the transport's";
-  for (const char* other : {"raw/independent:layout=chunks", "raw/per_process", "phdf5"})
-    EXPECT_EQ(name(other), "") << other;
-}
-
-TEST(Wise, AProblemIsWhatTheSessionSays) {
-  CaseWords words;
-  words.workload = "block2d";
-  words.per_rank = "1MiB";
-  words.methods = {"hdf5/two_phase"};
-  const Case what = *make_case(words);
-  // 886 x 886 doubles in 3 x 2 blocks.
-  const auto problem = problem_of({what, 6, 4, true}, what.methods[0], machine());
-  ASSERT_TRUE(problem.ok()) << problem.status().message();
-  EXPECT_EQ(*problem, nlohmann::json::parse(R"({
-    "operation": "write", "format": "hdf5", "placement": "single", "durable": true, "in_memory": false, "ranks": 6,
-    "ranks_per_node": 4, "bytes_per_rank": 1049024, "blocks_per_rank": 1, "run_bytes": 3544, "filesystem": "gpfs",
-    "mpi": ""})"));
-  const auto of_reading = problem_of({what, 3, 4, false}, what.methods[0], machine());
-  EXPECT_EQ((*of_reading)["operation"], "read");
-  EXPECT_EQ((*of_reading)["placement"], "");
-  EXPECT_EQ((*of_reading)["ranks_per_node"], 3) << "fewer than a node has room for";
-}
-
-TEST(Wise, PlansToTryBeginWithTheDefault) {
-  Machine m = machine();
-  m.kind = "lustre";
-  const auto methods = methods_to_try({{}, 8, 4, true}, "raw", m);
-  ASSERT_TRUE(methods.ok()) << methods.status().message();
-  EXPECT_EQ(methods->front().label, default_method("raw"));
-  EXPECT_EQ(methods->back().label, "raw/two_phase:stripe_count=4");
-  for (const Method& method : *methods) {
-    EXPECT_NE(wise_transport({{}, 8, 4, true}, method, m), "") << method.label;
-    const bool everywhere = method.label.find("stripe_count") == std::string::npos;
-    EXPECT_EQ(wise_transport({{}, 8, 4, false}, method, m) != "", everywhere) << method.label;
-    EXPECT_EQ(wise_transport({{}, 8, 4, true}, method, machine()) != "", everywhere) << method.label;
-    EXPECT_GT(demand(method.label, m).calls, 0) << method.label;
-  }
-  const auto reading = methods_to_try({{}, 8, 4, false}, "raw", m),
-             elsewhere = methods_to_try({{}, 8, 4, true}, "raw", machine());
-  ASSERT_TRUE(reading.ok() && elsewhere.ok());
-  EXPECT_EQ(reading->size() + 4, methods->size()) << "a file that is read has its stripes";
-  EXPECT_EQ(elsewhere->size() + 4, methods->size());
-}
-
-// Steps of each rank, in one file.
-Recorded recorded(const std::vector<std::vector<Step>>& of_ranks) {
-  Recorded made;
-  for (const std::vector<Step>& steps : of_ranks) made.push_back({.name = "program", .steps = steps});
-  return made;
-}
-
-Step write_at(int64_t offset, int64_t length, int32_t file = 0) { return {Act::write, file, offset, length}; }
-
-TEST(Recorded, ANodeWithMoreDataIsTheBusiest) {
-  const Recorded done = recorded({{write_at(0, 6 * MiB)}, {write_at(6 * MiB, MiB)}, {}, {write_at(7 * MiB, MiB)}, {}});
-  const auto found = demand_of(done, 2, true, machine());
-  ASSERT_TRUE(found.ok()) << found.status().message();
-  EXPECT_EQ(found->movers, 2);
-  EXPECT_EQ(found->busiest, 7.0 / 4);
-}
-
-TEST(Recorded, CallsAreCountedAndStretchesTouchBlocks) {
-  Machine m = machine();
-  m.stripe_count = 1;
-  // Rank 0 writes two blocks of 1 MiB in four calls; rank 1 half a block, and elsewhere the header of another file.
-  const Recorded done = recorded({{write_at(0, MiB / 2), write_at(MiB / 2, MiB / 2), write_at(MiB, MiB)},
-                                  {{Act::open, 0}, write_at(2 * MiB, MiB / 2), {Act::stat, 1}, write_at(0, 100, 1)},
-                                  {{Act::read, 0, 0, MiB}}});
-  const Demand d = *demand_of(done, 1, true, m);
-  EXPECT_EQ(d.ranks, 3);
-  EXPECT_EQ(d.nodes, 3);
-  EXPECT_EQ(d.movers, 2) << "the third only reads";
-  EXPECT_EQ(d.streams, 1);
-  EXPECT_EQ(d.calls, 5);
-  EXPECT_EQ(d.bytes, 2.5 * MiB + 100);
-  EXPECT_EQ(d.file_bytes, 2.5 * MiB + 2 * 4096) << "less than 4 KiB is read and written";
-  EXPECT_EQ(d.creates, 2);
-  EXPECT_EQ(d.opens, 1 + 1 + 1 + 1) << "at the first access, where nobody opened it; and one stat";
-  EXPECT_EQ(d.lock_moves, 2) << "half a block, and the header's";
-  EXPECT_EQ(d.lock_grants, 2);
-  EXPECT_EQ(d.targets, 2) << "two files of one stripe";
-  EXPECT_EQ(demand_of(done, 4, true, m)->lock_moves, 0) << "one node";
-  const Demand reads = *demand_of(done, 1, false, m);
-  EXPECT_EQ(reads.calls, 1);
-  EXPECT_EQ(reads.creates, 0);
-  EXPECT_EQ(demand_of(recorded({{{Act::open, 0}}}), 1, true, m).status().message(), "the pattern writes nothing");
-}
-
-TEST(Recorded, ItsDataIsAWorkloadWithoutWhatNobodyTouched) {
-  const Recorded done = recorded({{write_at(0, 10), write_at(30, 10), write_at(0, 1)}, {write_at(10, 10)}, {}});
-  const auto data = data_of(done, true);
-  ASSERT_TRUE(data.ok()) << data.status().message();
-  ASSERT_EQ((*data)->fields().size(), 1U);
-  EXPECT_EQ((*data)->fields()[0].elements, 30);
-  const auto part = [&](int rank) {
-    const auto of_rank = (*data)->part(0, rank, 3);
-    return std::vector<penstock::Run>(of_rank->run_list().begin(), of_rank->run_list().end());
-  };
-  EXPECT_EQ(part(0), (std::vector<penstock::Run>{{0, 10}, {20, 10}}));
-  EXPECT_EQ(part(1), (std::vector<penstock::Run>{{10, 10}}));
-  EXPECT_TRUE(part(2).empty());
-  const auto twice = data_of(recorded({{write_at(0, 10)}, {write_at(5, 10)}}), true);
-  EXPECT_EQ(twice.status().message(),
-            "25 % of its bytes are written more than once, so that other methods cannot be compared");
 }
 
 }  // namespace
