@@ -1,5 +1,6 @@
 // Access: MPI's functions that read and write.
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,7 +75,7 @@ Status perform(File& file, const Access& access, Status status, int64_t& bytes) 
   bytes = bytes_of(runs);
   Status moved;
   if (access.together) {  // also with a wrong argument: others wait
-    file.caller = std::this_thread::get_id();
+    const Together collective(file);
     if (writes) {
       moved = guarded([&] { return write_together(file, std::move(runs)); });
     } else {
@@ -118,10 +119,9 @@ std::shared_ptr<File> ours(MPI_File handle, const char* call) {
 // Performs ACCESS if it goes our way, and gives TOLD its file and bytes; PASS otherwise.
 template <typename Pass, typename Told>
 int take_over(MPI_File handle, const Access& access, Pass pass, Told told) {
-  if (Inside::already()) return pass();
-  const Inside inside;
-  const auto file = ours(handle, access.call);
+  const auto file = Inside::already() ? nullptr : ours(handle, access.call);
   if (file == nullptr) return pass();
+  const Inside inside;
   const std::lock_guard lock(file->busy);
   if (access.where == Where::shared && !file->pointer) return pass();  // another thread has given MPI the view
   CallTimer timer(*file->statistics, access.call);
@@ -193,13 +193,13 @@ int split_end(MPI_File handle, MPI_Status* status, Pass pass) {
 // move it.
 template <typename Pass>
 int shared(MPI_File handle, const char* call, bool together, Pass pass) {
-  if (Inside::already()) return pass();
-  const Inside inside;
-  const auto file = find(handle);
+  const auto file = Inside::already() ? nullptr : find(handle);
   if (file == nullptr) return pass();
+  const Inside inside;
   const std::lock_guard lock(file->busy);
   file->statistics->pass(call, "shared file pointer");
-  if (together) file->caller = std::this_thread::get_id();
+  std::optional<Together> collective;
+  if (together) collective.emplace(*file);
   Status status = guarded([&] { return together ? move_kept(*file, call) : write_own(*file); });
   if (status.ok() && !together) status = settle(*file);
   if (const Status waited = wait_for_background(*file, {0, INT64_MAX}); status.ok()) status = waited;

@@ -78,28 +78,33 @@ Status read_runs(StorageFile& file, std::span<const Run> runs) {
   return {};
 }
 
-// RUNS, sorted, were written at once, after call number AFTER - 1 and before the next one. This rank's calls before do
-// not write there any more; the others are told when what is kept moves, of as much as there is memory for.
+// Bytes that were written more than once are remembered once; of more ranges than MOST, those that were last are not
+// told to other ranks.
+void shrink(Kept& kept, size_t most) {
+  take_out_own(kept);
+  std::map<int64_t, Ranges> by_call;
+  for (const Kept::Immediate& one : kept.immediate) by_call[one.after].add(one.range);
+  kept.immediate.clear();
+  for (const auto& [after, ranges] : by_call)
+    for (const Hull& range : ranges.list())
+      if (kept.immediate.size() < most) kept.immediate.push_back({range, after});
+  kept.taken_out = kept.immediate.size();
+}
+
+// RUNS were written at once, after call number AFTER - 1 and before the next one.
 void note_immediate(Kept& kept, std::span<const Run> runs, int64_t after) {
-  if (after == 0 || runs.empty()) return;
-  std::vector<Hull> ranges;
+  if (after == 0) return;
+  const auto most = static_cast<size_t>(run_settings().memory / 4) / sizeof(Kept::Immediate);
   for (const Run& run : runs) {
-    if (!ranges.empty() && run.offset <= ranges.back().last)
-      ranges.back().last = std::max(ranges.back().last, end_of(run));
-    else
-      ranges.push_back({run.offset, end_of(run)});
-  }
-  const Hull all = {ranges.front().first, ranges.back().last};
-  for (Kept::Call& call : std::span(kept.calls).first(static_cast<size_t>(after)))
-    if (call.hull.meets(all)) take_out(call.runs, ranges);
-  for (const Hull& range : ranges) {
+    const Hull range{run.offset, end_of(run)};
     Kept::Immediate* const last = kept.immediate.empty() ? nullptr : &kept.immediate.back();
-    if (last != nullptr && last->after == after && last->range.last == range.first) {
-      last->range.last = range.last;
-    } else if (std::ssize(kept.immediate) < run_settings().memory / 4 / static_cast<int64_t>(sizeof *last)) {
-      kept.immediate.push_back({range, after});
-      kept.bytes += static_cast<int64_t>(sizeof *last);
+    if (last != nullptr && last->after == after && kept.taken_out < kept.immediate.size() &&
+        last->range.first <= range.last && range.first <= last->range.last) {
+      last->range.add(range);
+      continue;
     }
+    if (kept.immediate.size() >= most + most / 2) shrink(kept, most);
+    kept.immediate.push_back({range, after});
   }
 }
 
@@ -114,7 +119,8 @@ void for_common(const Run& run, std::span<const Run> runs, Visit visit) {
 }
 
 // Puts what this rank keeps over what RUNS have from the file, in the order of its calls.
-void overlay(const Kept& kept, std::span<const Run> runs) {
+void overlay(Kept& kept, std::span<const Run> runs) {
+  take_out_own(kept);
   const Hull hull = hull_of(runs);
   for (const Kept::Call& call : kept.calls)
     if (call.hull.meets(hull))
@@ -218,15 +224,36 @@ Status write_alone(File& file, std::span<const Run> runs) {
 }
 
 Status write_own(File& file) {
-  Status first;
-  for (size_t c = 0; c < file.kept.calls.size(); ++c) {
-    const Kept::Call call = std::exchange(file.kept.calls[c], {});
-    if (call.runs.empty()) continue;
-    if (const Status status = write_now(file, call.runs); first.ok()) first = status;
-    note_immediate(file.kept, call.runs, static_cast<int64_t>(c));
+  Kept& kept = file.kept;
+  take_out_own(kept);
+  for (size_t c = 0; c < kept.calls.size(); ++c) {
+    std::vector<Run>& runs = kept.calls[c].runs;
+    if (runs.empty()) continue;
+    PENSTOCK_TRY(write_now(file, runs));
+    note_immediate(kept, runs, static_cast<int64_t>(c));
+    runs.clear();
   }
-  if (file.kept.failed.ok()) file.kept.failed = first;  // the others learn of it at the next movement
-  return first;
+  kept.taken_out = kept.immediate.size();
+  kept.arena = {};
+  kept.bytes = 0;
+  return {};
+}
+
+void take_out(std::vector<Kept::Call>& calls, std::vector<Kept::Immediate> later) {
+  if (later.empty()) return;
+  std::ranges::sort(later, std::greater(), &Kept::Immediate::after);
+  Ranges taken;
+  size_t next = 0;
+  for (size_t c = std::min(calls.size(), static_cast<size_t>(later.front().after)); c-- > 0;) {
+    for (; next < later.size() && std::cmp_greater(later[next].after, c); ++next) taken.add(later[next].range);
+    taken.take_out_of(calls[c].runs);
+  }
+}
+
+void take_out_own(Kept& kept) {
+  const auto fresh = kept.immediate.begin() + static_cast<std::ptrdiff_t>(kept.taken_out);
+  take_out(kept.calls, {fresh, kept.immediate.end()});
+  kept.taken_out = kept.immediate.size();
 }
 
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {

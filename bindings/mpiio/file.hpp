@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,15 +33,16 @@ struct Kept {
     Hull hull;  // of this rank's runs
     std::vector<Run> runs;
   };
-  // Written at once while calls were kept: those before number AFTER, which other ranks keep, must not write there.
+  // Written at once while calls were kept: those before number AFTER must not write there, on any rank.
   struct Immediate {
     Hull range;
     int64_t after = 0;
   };
   std::vector<Call> calls;
   std::vector<Immediate> immediate;
+  size_t taken_out = 0;  // of these, from what this rank keeps
   Arena arena;
-  int64_t bytes = 0;  // of all this
+  int64_t bytes = 0;  // of the data and of what describes it
   double since = 0;   // the first one
   Status failed;      // of this rank, in a call whose data it wrote at once
 };
@@ -68,6 +70,7 @@ class Advice;
 
 struct File {
   MPI_File handle = MPI_FILE_NULL;
+  MPI_Comm opened_on = MPI_COMM_NULL;  // the program's, which may have freed it
   std::string path;
   int amode = 0;
   Communicator comm;
@@ -109,8 +112,10 @@ struct File {
   Status failed;             // of a movement in a call that could not say so
   int64_t split_bytes = -1;  // moved by the split collective call in progress; -1: none, or MPI's
   std::thread::id caller;    // of the last collective call
-  bool in_world = false;     // its ranks are all in MPI_COMM_WORLD
-  std::mutex busy;
+  std::atomic<bool> in_collective = false;
+  bool threads = false;   // any of its ranks may call MPI by several at once
+  bool in_world = false;  // its ranks are all in MPI_COMM_WORLD
+  std::recursive_mutex busy;
 
   bool writable() const { return (amode & MPI_MODE_RDONLY) == 0; }
   bool readable() const { return (amode & MPI_MODE_WRONLY) == 0; }
@@ -122,6 +127,21 @@ struct File {
   }
 };
 
+// A collective call of this thread, which has locked FILE.
+class Together {
+ public:
+  explicit Together(File& file) : file_(file), before_(file.in_collective.exchange(true)) {
+    file.caller = std::this_thread::get_id();
+  }
+  ~Together() { file_.in_collective = before_; }
+  Together(const Together&) = delete;
+  Together& operator=(const Together&) = delete;
+
+ private:
+  File& file_;
+  bool before_;
+};
+
 // The file behind HANDLE; null if its calls go to MPI.
 std::shared_ptr<File> find(MPI_File handle);
 void remember(const std::shared_ptr<File>& file);
@@ -131,6 +151,8 @@ std::vector<std::shared_ptr<File>> open_files();
 
 // Local. Whether several threads may call MPI at once.
 bool threads_call();
+// Collective. The ranks of COMM will ask each other at its barriers whether what is kept can move.
+void ask_at_barriers(MPI_Comm comm);
 // Local. Whether all ranks of FILE are in COMM.
 bool has_ranks_of(MPI_Comm comm, const File& file);
 // Local. What is open by other handles of the same file, on this rank.
@@ -151,6 +173,10 @@ Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
 void overlay_others(File& file, std::span<const Run> runs);
 // At once: what this rank keeps of collective calls.
 Status write_own(File& file);
+// Local. Takes LATER out of CALLS.
+void take_out(std::vector<Kept::Call>& calls, std::vector<Kept::Immediate> later);
+// Local. What this rank has written at once is taken out of what it keeps.
+void take_out_own(Kept& kept);
 // As write_alone, or kept back if this is raw data that HDF5 leaves to one rank.
 Status write_or_keep(File& file, std::vector<Run> runs);
 // At once: raw data that this rank keeps.

@@ -1,6 +1,7 @@
 // Manage: MPI's functions on open files that do not read or write, and those of the program's start and end.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -21,10 +22,9 @@ namespace {
 // Runs WORK on our file behind HANDLE; PASS if it is not ours.
 template <typename Work, typename Pass>
 int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
-  if (Inside::already()) return pass();
-  const Inside inside;
-  const auto file = find(handle);
+  const auto file = Inside::already() ? nullptr : find(handle);
   if (file == nullptr) return pass();
+  const Inside inside;
   const std::lock_guard lock(file->busy);
   const CallTimer timer(*file->statistics, call);
   const Untimed untimed(file->comm, run_settings().waits);
@@ -61,7 +61,7 @@ int moved_first(MPI_File handle, const char* call, Pass pass) {
   return on_file(
       handle, call,
       [&](File& file) {
-        file.caller = std::this_thread::get_id();
+        const Together together(file);
         const int error = raise(file, call, move_all(file, call));
         return error == MPI_SUCCESS ? pass() : error;
       },
@@ -100,7 +100,6 @@ bool is_classic(File& file) {
 Status know(File& file, bool back) {
   if (file.is_known || file.pace.calls == 0) return {};
   file.is_known = true;
-  file.caller = std::this_thread::get_id();
   int64_t words[3] = {!back, back && is_classic(file), threads_call()};
   PENSTOCK_TRY(check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 3, MPI_INT64_T, MPI_MAX, file.native), "MPI_Allreduce"));
   if (words[0] != 0 || words[1] != 0) return {};
@@ -151,7 +150,9 @@ int Finalize() {
   Status lost;
   if (!Inside::already()) {
     const Inside inside;
-    for (const auto& file : open_files()) {
+    auto files = open_files();
+    std::ranges::sort(files, {}, &File::hidden);  // threads may have opened them in another order on other ranks
+    for (const auto& file : files) {
       Status status = guarded([&] { return move_kept(*file, "MPI_Finalize"); });
       if (status.ok() && file->why_passed() == nullptr) status = give_place(*file);
       if (!status.ok()) file->statistics->fail("MPI_Finalize: " + status.message());
@@ -178,7 +179,7 @@ int File_sync(MPI_File handle) {
   return on_file(
       handle, "MPI_File_sync",
       [&](File& file) {
-        file.caller = std::this_thread::get_id();
+        const Together together(file);
         Status status = move_kept(file, "MPI_File_sync");
         if (status.ok()) status = std::exchange(file.failed, {});
         if (status.ok()) status = sync(file);
@@ -193,7 +194,7 @@ int File_set_size(MPI_File handle, MPI_Offset size) {
   return on_file(
       handle, "MPI_File_set_size",
       [&](File& file) {
-        file.caller = std::this_thread::get_id();
+        const Together together(file);
         Status status = move_kept(file, "MPI_File_set_size");
         if (file.background && size < file.background->noted_end())  // not so where HDF5 sets what it has written
           if (const Status drained = drain_together(file); status.ok()) status = drained;
@@ -210,7 +211,7 @@ int File_preallocate(MPI_File handle, MPI_Offset size) {
       handle, "MPI_File_preallocate",
       [&](File& file) {
         if (size <= 0 || !file.writable()) return pass();  // its error
-        file.caller = std::this_thread::get_id();
+        const Together together(file);
         Status status = move_all(file, "MPI_File_preallocate");
         if (status.ok())
           status = agree(file.comm, file.comm->rank() == 0 ? guarded([&] { return reserve(file, size); }) : Status());
@@ -223,6 +224,7 @@ int File_set_info(MPI_File handle, MPI_Info info) {
   return on_file(
       handle, "MPI_File_set_info",
       [&](File& file) {
+        const Together together(file);
         note_hints(file, info, "given to MPI");
         return original->File_set_info(handle, info);
       },
@@ -246,6 +248,7 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
   return on_file(
       handle, "MPI_File_set_view",
       [&](File& file) {
+        const Together together(file);
         ++file.views;
         const bool back = displacement == 0 && etype == MPI_BYTE && filetype == MPI_BYTE;
         const Status known = guarded([&] { return know(file, back); });
@@ -367,7 +370,7 @@ int File_set_atomicity(MPI_File handle, int flag) {
   return on_file(
       handle, "MPI_File_set_atomicity",
       [&](File& file) {
-        file.caller = std::this_thread::get_id();
+        const Together together(file);
         Status status = move_all(file, "MPI_File_set_atomicity");
         const bool was_passed = file.why_passed() != nullptr;
         if (status.ok() && !was_passed && flag != 0) status = give_place(file);

@@ -110,9 +110,9 @@ std::vector<int> groups_of(std::span<const Hull> hulls) {
   return starts;
 }
 
-// Takes out of KEPT what other ranks have written at once since, where they say so. HULLS are those of all ranks.
-Status take_out_later(File& file, Kept& kept, std::span<const Hull> hulls) {
-  std::vector<Hull> before(hulls.size() + 1);  // the hulls of the first calls
+// What this rank has written at once where calls before it, of any rank, have their HULLS.
+std::vector<Kept::Immediate> to_tell(const Kept& kept, std::span<const Hull> hulls) {
+  std::vector<Hull> before(hulls.size() + 1);  // of the first calls together
   for (size_t c = 0; c < hulls.size(); ++c) {
     before[c + 1] = before[c];
     before[c + 1].add(hulls[c]);
@@ -120,40 +120,53 @@ Status take_out_later(File& file, Kept& kept, std::span<const Hull> hulls) {
   std::vector<Kept::Immediate> told;
   for (const Kept::Immediate& one : kept.immediate) {
     const auto calls = std::min(static_cast<size_t>(one.after), hulls.size());
-    if (before[calls].meets(one.range) &&
-        std::ranges::any_of(hulls.first(calls), [&](const Hull& hull) { return hull.meets(one.range); }))
-      told.push_back(one);
+    const auto meets = [&](const Hull& hull) { return hull.meets(one.range); };
+    if (meets(before[calls]) && std::ranges::any_of(hulls.first(calls), meets)) told.push_back(one);
   }
+  return told;
+}
+
+// Takes out of KEPT what other ranks have written at once since, where they say so: a part of their ranges in each
+// round. HULLS are those of all ranks.
+Status take_out_later(File& file, Kept& kept, std::span<const Hull> hulls) {
+  constexpr size_t most_bytes = 16 << 20;  // that a rank gets in a round
+  std::vector<Kept::Immediate> told;
+  std::vector<Hull> theirs;
   Hull own;
-  for (const Kept::Call& call : kept.calls) own.add(hull_of(call.runs));
-  std::vector<Hull> theirs(static_cast<size_t>(file.comm->size()));
+  Status status = guarded([&]() -> Status {
+    told = to_tell(kept, hulls);
+    theirs.resize(static_cast<size_t>(file.comm->size()));
+    for (const Kept::Call& call : kept.calls) own.add(hull_of(call.runs));
+    return {};
+  });
+  PENSTOCK_TRY(agree(file.comm, status));
   static_assert(sizeof(Hull) == 2 * sizeof(int64_t));
   PENSTOCK_TRY(
       check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, theirs.data(), 2, MPI_INT64_T, file.native), "MPI_Allgather"));
-  std::vector<Message> messages;
-  for (int peer = 0; peer < file.comm->size(); ++peer) {
-    if (peer == file.comm->rank()) continue;
-    std::vector<std::byte> bytes;
-    for (const Kept::Immediate& one : told)
-      if (theirs[static_cast<size_t>(peer)].meets(one.range)) {
-        const auto* const first = reinterpret_cast<const std::byte*>(&one);
-        bytes.insert(bytes.end(), first, first + sizeof one);
-      }
-    if (!bytes.empty()) messages.push_back({peer, std::move(bytes)});
-  }
-  PENSTOCK_ASSIGN(const auto heard, file.comm->sparse_exchange(std::move(messages)));
-  std::vector<Kept::Immediate> later;
-  for (const Message& message : heard) {
-    const size_t at = later.size();
-    later.resize(at + message.bytes.size() / sizeof(Kept::Immediate));
-    std::memcpy(&later[at], message.bytes.data(), message.bytes.size());
-  }
-  std::ranges::sort(later, {}, [](const Kept::Immediate& one) { return one.range.first; });
-  for (size_t c = 0; c < kept.calls.size() && !later.empty(); ++c) {
-    std::vector<Hull> taken;
-    for (const Kept::Immediate& one : later)
-      if (std::cmp_greater(one.after, c) && kept.calls[c].hull.meets(one.range)) taken.push_back(one.range);
-    take_out(kept.calls[c].runs, taken);
+  const size_t in_round = std::max<size_t>(16, most_bytes / sizeof told[0] / theirs.size());
+  auto rounds = static_cast<int64_t>((told.size() + in_round - 1) / in_round);
+  PENSTOCK_TRY(max_over_ranks(file, {&rounds, 1}));
+  for (int64_t round = 0; round < rounds; ++round) {
+    const size_t begin = std::min(told.size(), static_cast<size_t>(round) * in_round);
+    const auto part = std::span(told).subspan(begin, std::min(in_round, told.size() - begin));
+    std::vector<Message> messages;
+    for (int peer = 0; peer < file.comm->size(); ++peer) {
+      std::vector<std::byte> bytes;
+      for (const Kept::Immediate& one : part)
+        if (peer != file.comm->rank() && theirs[static_cast<size_t>(peer)].meets(one.range)) {
+          const auto* const first = reinterpret_cast<const std::byte*>(&one);
+          bytes.insert(bytes.end(), first, first + sizeof one);
+        }
+      if (!bytes.empty()) messages.push_back({peer, std::move(bytes)});
+    }
+    PENSTOCK_ASSIGN(const auto heard, file.comm->sparse_exchange(std::move(messages)));
+    std::vector<Kept::Immediate> later;
+    for (const Message& message : heard) {
+      const size_t at = later.size();
+      later.resize(at + message.bytes.size() / sizeof(Kept::Immediate));
+      std::memcpy(&later[at], message.bytes.data(), message.bytes.size());
+    }
+    take_out(kept.calls, std::move(later));
   }
   return {};
 }
@@ -183,7 +196,11 @@ bool is_exchanged(const File& file, const Shape& shape) {
 
 void note_handed_over(File& file, std::span<const Hull> hulls) {
   if (file.background == nullptr) return;
-  for (const Hull& hull : hulls) file.background->note(hull);
+  const int64_t gap = file.is_sole ? file.plan.settings.integer("block") : 0;  // between calls, which is written, too
+  for (Hull hull : hulls) {
+    if (hull.first < hull.last) hull.first = std::max(int64_t{0}, hull.first - gap);
+    file.background->note(hull);
+  }
 }
 
 // What the thread failed to write is the error of this movement.
@@ -262,6 +279,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   }
   const double start = now();
   Kept kept = std::exchange(file.kept, {});
+  take_out_own(kept);
   const Alone alone = std::exchange(file.alone, {});
   if (file.keeps_alone) {
     std::vector<Run> runs = alone.runs();
@@ -293,7 +311,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
     hulls.push_back({all[2 * c] == INT64_MIN ? INT64_MAX : -all[2 * c], all[2 * c + 1]});
   shape = shape_of(all.subspan(2 * hulls.size(), shape_words));
   PENSTOCK_TRY(wait_for_older(file, hulls, shape.size));
-  if (all.back() != 0) PENSTOCK_TRY(agree(file.comm, guarded([&] { return take_out_later(file, kept, hulls); })));
+  if (all.back() != 0) PENSTOCK_TRY(agree(file.comm, take_out_later(file, kept, hulls)));
   Status status = move_calls(file, kept, std::move(hulls), shape);
   if (shape.failed != 0)
     if (const Status agreed = agree(file.comm, before); !agreed.ok()) status = agreed;

@@ -19,6 +19,7 @@
 #include "bindings/mpiio/settings.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
+#include "core/comm/mpi/io_library.hpp"
 #include "core/comm/mpi/native.hpp"
 #include "core/methods/methods.hpp"
 #include "core/storage/filesystem.hpp"
@@ -48,25 +49,31 @@ bool has_ranks_of(MPI_Comm comm, const File& file) {
 
 namespace {
 
-// The path of a name with MPI-IO's prefix for a file system: "ufs:out.h5". OMPIO takes it for a part of the name.
-std::string path_of(std::string_view name) {
+// The path of a name with MPI-IO's prefix for a file system: "ufs:out.h5". LITERAL: OMPIO takes it for a part of the
+// name.
+std::string path_of(std::string_view name, bool literal) {
   for (const std::string_view prefix : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "testfs:"})
-    if (std::error_code none; name.starts_with(prefix) && !std::filesystem::exists(name, none)) {
+    if (name.starts_with(prefix) && !literal) {
       name.remove_prefix(prefix.size());
       break;
     }
   return std::filesystem::absolute(std::filesystem::path(name)).string();
 }
 
-// Why a file opened like this is left to MPI; "" if it is not.
-std::string why_left(const char* name, int amode, const std::string& plan) {
+// That of a file which MPI will open or remove: OMPIO's, if there is one.
+std::string path_before(const char* name) {
+  struct stat info{};
+  return path_of(name, ::stat(name, &info) == 0);
+}
+
+// Why the file at PATH is left to MPI; "" if it is not.
+std::string why_left(const std::string& path, const char* name, int amode, const std::string& plan) {
   if (plan == "none") return "plan none";
   for (const auto& [flag, word] : {std::pair{MPI_MODE_APPEND, "MPI_MODE_APPEND"},
                                    {MPI_MODE_DELETE_ON_CLOSE, "MPI_MODE_DELETE_ON_CLOSE"},
                                    {MPI_MODE_SEQUENTIAL, "MPI_MODE_SEQUENTIAL"}})
     if (amode & flag) return word;
   struct stat info{};
-  const std::string path = path_of(name);
   if (::stat(path.c_str(), &info) != 0) return "its name is not a path: " + std::string(name);
   return S_ISREG(info.st_mode) ? "" : "it is not a regular file";
 }
@@ -130,7 +137,7 @@ Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   file.automatic = plan == "auto" || opening.background_bytes > 0;
   file.plan = plan_of(file.automatic || plan == "none" ? "auto" : plan, hints_in(info), opening.hints);
   if (file.plan.transport != "two_phase") file.automatic = false;
-  opening.left = why_left(name, file.amode, plan);
+  opening.left = why_left(file.path, name, file.amode, plan);
   if (!opening.left.empty()) return {};
   file.held = FileDescriptor(::open(file.path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info_now{};
@@ -162,6 +169,7 @@ struct Words {
   int64_t shows_views = 0;         // no hidden file is possible
   int64_t keeps_communicator = 0;  // others must not have it
   int64_t unusable = 0;            // the communicator
+  int64_t threads = 0;             // several may call
 };
 
 int64_t hash_of(const std::string& text) { return static_cast<int64_t>(std::hash<std::string>()(text) >> 1); }
@@ -171,7 +179,9 @@ int64_t hash_of(const std::string& text) { return static_cast<int64_t>(std::hash
 Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle, double start, Status& refused) {
   auto file = std::make_shared<File>();
   file->handle = handle;
-  file->path = path_of(name);
+  file->opened_on = comm;
+  const auto library = io_library_of(handle);
+  file->path = path_of(name, library.ok() && *library == IoLibrary::ompio);
   file->amode = amode;
   file->statistics = statistics_of(file->path);
   PENSTOCK_ASSIGN(file->comm, communicator_for(comm, file->path));
@@ -194,7 +204,8 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
               .token = file->comm->rank() == 0 ? static_cast<int64_t>(random_token() >> 1) : 0,
               .shows_views = !can_hide_file(file->path),
               .keeps_communicator = !may_share_communicators(),
-              .unusable = file->comm->poisoned() || !file->comm->usable().ok()};
+              .unusable = file->comm->poisoned() || !file->comm->usable().ok(),
+              .threads = threads_call()};
   PENSTOCK_TRY(
       check_mpi(MPI_Allreduce(MPI_IN_PLACE, &words, sizeof words / sizeof(int64_t), MPI_INT64_T, MPI_MAX, file->native),
                 "MPI_Allreduce"));
@@ -205,6 +216,8 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   } else {
     share_communicator(file, words.keeps_communicator == 0);
   }
+  file->threads = words.threads != 0;
+  if (file->threads) ask_at_barriers(comm);
   file->hides_views = words.shows_views == 0 && words.path.same();
   file->hidden = hidden_file(file->path, words.token);
   if (words.lost != 0) {
@@ -249,7 +262,7 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
     if (!lock.owns_lock()) continue;
     if (const Status written = write_kept(*other); !written.ok()) other->failed = written;
   }
-  file->caller = std::this_thread::get_id();
+  const Together together(*file);
   if (opening.background_bytes > 0) {
     std::string why_not;
     file->background = Background::begin(*file, opening.background_bytes, why_not);
@@ -267,7 +280,7 @@ int File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_Fil
   if (Inside::already()) return original->File_open(comm, name, amode, info, handle);
   const Inside inside;
   const double start = now();
-  const auto wait_for_it = [&] { return guarded([&] { return wait_for_path(path_of(name)), Status(); }); };
+  const auto wait_for_it = [&] { return guarded([&] { return wait_for_path(path_before(name)), Status(); }); };
   (void)wait_for_it();  // MPI looks for the end of some
   const int error = original->File_open(comm, name, amode, info, handle);
   if (error != MPI_SUCCESS) return error;
@@ -284,13 +297,12 @@ int File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_Fil
 }
 
 int File_delete(const char* name, MPI_Info info) {
-  if (!Inside::already()) (void)guarded([&] { return wait_for_path(path_of(name)), Status(); });
+  if (!Inside::already()) (void)guarded([&] { return wait_for_path(path_before(name)), Status(); });
   return original->File_delete(name, info);
 }
 
 int File_close(MPI_File* handle) {
-  if (Inside::already()) return original->File_close(handle);
-  const auto file = find(*handle);
+  const auto file = find(*handle);  // also where a handler calls that MPI has called inside a function of ours
   int failed = MPI_SUCCESS;
   std::optional<CallTimer> timer;
   if (file != nullptr) {
@@ -298,6 +310,7 @@ int File_close(MPI_File* handle) {
     timer.emplace(*file->statistics, "MPI_File_close");
     const Untimed untimed(file->comm, run_settings().waits);
     const std::lock_guard lock(file->busy);
+    const Together together(*file);
     Status status = guarded([&] { return move_kept(*file, "MPI_File_close"); });
     if (status.ok()) status = std::exchange(file->failed, {});
     if (file->background)

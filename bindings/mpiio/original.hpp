@@ -26,7 +26,7 @@ extern const Originals* original;
 class Inside {
  public:
   Inside();
-  ~Inside();
+  ~Inside() noexcept(false);
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
   static bool already();  // before this one

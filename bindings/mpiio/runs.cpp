@@ -178,24 +178,42 @@ std::vector<Run> without_overlaps(std::vector<Run> runs) {
   return result;
 }
 
-void take_out(std::vector<Run>& runs, std::span<const Hull> taken) {
+void Ranges::add(Hull range) {
+  auto next = ends_.upper_bound(range.first);
+  if (next != ends_.begin() && std::prev(next)->second >= range.first) --next;
+  while (next != ends_.end() && next->first <= range.last) {
+    range.first = std::min(range.first, next->first);
+    range.last = std::max(range.last, next->second);
+    next = ends_.erase(next);
+  }
+  ends_.emplace_hint(next, range.first, range.last);
+}
+
+std::vector<Hull> Ranges::list() const {
+  std::vector<Hull> all;
+  for (const auto& [first, last] : ends_) all.push_back({first, last});
+  return all;
+}
+
+void Ranges::take_out_of(std::vector<Run>& runs) const {
   const auto end = [](const Run& run) { return run.offset + run.length; };
-  const auto meets = [&](const Hull& range) {
-    const auto near = std::ranges::upper_bound(runs, range.first, {}, end);
-    return near != runs.end() && near->offset < range.last;
+  if (runs.empty()) return;
+  const auto first_behind = [&](int64_t at) {  // that ends behind it
+    const auto next = ends_.upper_bound(at);
+    return next != ends_.begin() && std::prev(next)->second > at ? std::prev(next) : next;
   };
-  if (std::ranges::none_of(taken, meets)) return;
+  auto range = first_behind(runs.front().offset);
+  if (range == ends_.end() || range->first >= end(runs.back())) return;
   std::vector<Run> left;
-  size_t next = 0;
   for (const Run& run : runs) {
-    while (next < taken.size() && taken[next].last <= run.offset) ++next;
+    while (range != ends_.end() && range->second <= run.offset) ++range;
     int64_t at = run.offset;
     const auto keep = [&](int64_t until) {
       if (at < until) left.push_back({at, run.data + (at - run.offset), until - at, run.call});
     };
-    for (size_t i = next; i < taken.size() && taken[i].first < end(run); ++i) {
-      keep(taken[i].first);
-      at = std::max(at, taken[i].last);
+    for (auto one = range; one != ends_.end() && one->first < end(run); ++one) {
+      keep(one->first);
+      at = one->second;
     }
     keep(end(run));
   }

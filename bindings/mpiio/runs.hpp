@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -70,8 +71,17 @@ Hull hull_of(std::span<const Run> runs);
 // Sorted by offset and without overlaps: where two runs meet, that of the later call, or the later in the list, stays.
 std::vector<Run> without_overlaps(std::vector<Run> runs);
 
-// Takes the bytes of TAKEN, sorted, out of RUNS, which are sorted and do not overlap.
-void take_out(std::vector<Run>& runs, std::span<const Hull> taken);
+// Bytes of a file: ranges that do not meet.
+class Ranges {
+ public:
+  void add(Hull range);
+  std::vector<Hull> list() const;  // sorted
+  // Takes them out of RUNS, which are sorted and do not overlap.
+  void take_out_of(std::vector<Run>& runs) const;
+
+ private:
+  std::map<int64_t, int64_t> ends_;  // by their first bytes
+};
 
 // For reading: the same runs in lists, each sorted by offset and without overlaps.
 std::vector<std::vector<Run>> layers_of(std::vector<Run> runs);

@@ -1,6 +1,7 @@
 // Take: the table of our functions, in the order of functions.h, for the library that programs load.
 #include "bindings/mpiio/original.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace penstock::mpiio {
@@ -26,12 +27,15 @@ thread_local struct {
 }  // namespace
 
 Inside::Inside() { ++depth; }
-Inside::~Inside() {
-  if (--depth == 0 && raised.code != MPI_SUCCESS)
-    (void)MPI_File_call_errhandler(raised.file, std::exchange(raised.code, MPI_SUCCESS));
+Inside::~Inside() noexcept(false) {  // a handler may throw
+  if (--depth > 0 || raised.code == MPI_SUCCESS) return;
+  const int code = std::exchange(raised.code, MPI_SUCCESS);
+  if (std::uncaught_exceptions() == 0) (void)MPI_File_call_errhandler(raised.file, code);
 }
 bool Inside::already() { return depth > 0; }
-void Inside::raise_behind(MPI_File file, int code) { raised = {file, code}; }
+void Inside::raise_behind(MPI_File file, int code) {
+  if (raised.code == MPI_SUCCESS) raised = {file, code};
+}
 
 namespace {
 

@@ -270,6 +270,37 @@ static void killed(void) {
   pause();
 }
 
+/* Two calls with a few bytes between them, which move together; then one rank writes those bytes. */
+static void between(void) {
+  enum { each = 100, count = 400 };
+  static char data[each * count];
+  memset(data, 7, sizeof data);
+  MPI_Datatype every;
+  MPI_Type_vector(count, each, each * ranks, MPI_BYTE, &every);
+  MPI_Type_commit(&every);
+  const long region = (long)count * each * ranks, step = 2 * region + 5000;
+  MPI_File file = opened(MPI_COMM_WORLD);
+  for (int turn = 0; turn < 20; ++turn) {
+    const long first = turn * step, gap = first + region, second = gap + 200;
+    OK(MPI_File_set_view(file, first + rank * each, MPI_BYTE, every, "native", MPI_INFO_NULL));
+    OK(MPI_File_write_all(file, data, each * count, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_set_view(file, second + rank * each, MPI_BYTE, every, "native", MPI_INFO_NULL));
+    OK(MPI_File_write_all(file, data, each * count, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL)); /* is no HDF5 */
+    if (rank == ranks - 1) OK(MPI_File_write_at(file, (gap + 100) / 4, "new!", 1, MPI_INT, MPI_STATUS_IGNORE));
+  }
+  OK(MPI_File_close(&file));
+  OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+  for (int turn = 0; turn < 20; ++turn) {
+    char found[8] = "";
+    OK(MPI_File_read_at(file, turn * step + region + 100, found, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(memcmp(found, "new!", 4) == 0, "turn %d: what was written between is lost", turn);
+  }
+  OK(MPI_File_close(&file));
+  MPI_Type_free(&every);
+}
+
 /* The program ends as soon as its files are closed. */
 static void closed_only(void) {
   MPI_File file = opened(MPI_COMM_WORLD);
@@ -281,8 +312,9 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } cases[] = {{"reopened", reopened}, {"renamed", renamed}, {"order", order},        {"room", no_room},
-               {"errors", errors},     {"killed", killed},   {"closed", closed_only}, {"serial", serial}};
+  } cases[] = {{"reopened", reopened},  {"renamed", renamed}, {"order", order},
+               {"room", no_room},       {"errors", errors},   {"killed", killed},
+               {"closed", closed_only}, {"serial", serial},   {"between", between}};
   int failed = argc != 3;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

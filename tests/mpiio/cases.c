@@ -238,28 +238,52 @@ static void alone_between(void) {
   free(data);
 }
 
-static void *write_all_in_thread(void *file) {
+struct in_thread {
+  MPI_File file;
+  int byte;
+};
+
+static void *write_all_in_thread(void *argument) {
+  const struct in_thread *in = argument;
   char data[100];
-  memset(data, 40 + rank, sizeof data);
-  MPI_File_write_at_all(*(MPI_File *)file, rank * 100, data, 100, MPI_BYTE, MPI_STATUS_IGNORE);
+  memset(data, in->byte, sizeof data);
+  MPI_File_write_at_all(in->file, rank * 100, data, 100, MPI_BYTE, MPI_STATUS_IGNORE);
   return 0;
 }
 
-/* The last collective call before a barrier by another thread on one rank, as by "omp single". */
+static void *read_often(void *argument) {
+  const struct in_thread *in = argument;
+  char byte;
+  for (int i = 0; i < 2000; ++i) MPI_File_read_at(in->file, 1000000, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+  return 0;
+}
+
+/* The last collective call before a barrier by another thread on one rank, as by "omp single"; another file whose calls
+ * are all another thread's; and a thread that reads meanwhile. What all have written is there behind the barrier. */
 static void barrier_of_threads(void) {
-  MPI_File file = opened(path);
+  static char name[4200];
+  snprintf(name, sizeof name, "%s.second", path);
+  struct in_thread mine = {opened(path), 0}, other = {opened(name), 1};
+  pthread_t thread, reader;
+  pthread_create(&thread, 0, write_all_in_thread, &other);
+  pthread_join(thread, 0);
+  pthread_create(&reader, 0, read_often, &mine);
   for (int turn = 0; turn < 10; ++turn) {
-    pthread_t thread;
+    mine.byte = 1 + rank + 10 * turn;
     if (rank == turn % 3 % ranks) {
-      pthread_create(&thread, 0, write_all_in_thread, &file);
+      pthread_create(&thread, 0, write_all_in_thread, &mine);
       pthread_join(thread, 0);
     } else {
-      write_all_in_thread(&file);
+      write_all_in_thread(&mine);
     }
     const int next = (rank + 1) % ranks, found = byte_at(path, next * 100L + 50);
-    CHECK(found == 40 + next, "behind the barrier the next rank's byte is %d", found);
+    CHECK(found == 1 + next + 10 * turn, "behind barrier %d the next rank's byte is %d", turn, found);
   }
-  OK(MPI_File_close(&file));
+  pthread_join(reader, 0);
+  CHECK(byte_at(name, rank * 100L + 50) == 1, "what another thread wrote is not there");
+  OK(MPI_File_close(&mine.file));
+  OK(MPI_File_close(&other.file));
+  if (rank == 0) remove(name);
 }
 
 static int handled;
@@ -464,7 +488,7 @@ int main(int argc, char **argv) {
                                            {"space", full_disk},       {"asked", asked},
                                            {"handles", two_handles},   {"renamed", renamed},
                                            {"over", large_over_small}, {"any_order", any_order},
-                                           {"alone", alone_between},   {"barrier", barrier_of_threads},
+                                           {"alone", alone_between},   {"barrier_of_threads", barrier_of_threads},
                                            {"handler", handler}};
   return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }
