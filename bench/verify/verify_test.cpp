@@ -181,6 +181,31 @@ TEST_P(Verify, RawReaderCatchesWrongBlocks) {
   EXPECT_TRUE(says(judge(missing), "is in no block")) << judge(missing);
   twice["blocks"].push_back(twice["blocks"][0]);
   EXPECT_TRUE(says(judge(twice), "is in two blocks")) << judge(twice);
+  // Four chunks of 16 x 16, padded, of which no filter made anything.
+  std::vector<std::byte> padded;
+  for (const int64_t row : {0, 16})
+    for (const int64_t column : {0, 16})
+      for (int64_t i = 0; i < int64_t{16} * 16; ++i) {
+        const int64_t y = row + i / 16, x = column + i % 16;
+        const auto at = static_cast<ptrdiff_t>((y * 24 + x) * static_cast<int64_t>(size_));
+        const bool inside = y < 24 && x < 24;
+        if (inside)
+          padded.insert(padded.end(), &file_[static_cast<size_t>(at)], &file_[static_cast<size_t>(at)] + size_);
+        if (!inside) padded.resize(padded.size() + size_);
+      }
+  store(padded);
+  const size_t chunk = 16 * 16 * size_;
+  nlohmann::json chunks = base;
+  chunks.update({{"file", "part"}, {"chunk", {16, 16}}, {"filters", {{{"id", 1}, {"values", {6}}}}}});
+  for (size_t i = 0; i < 4; ++i) chunks["chunks"].push_back({i, i * chunk, chunk, 1});
+  EXPECT_EQ(judge(chunks), "right");
+  swapped = missing = chunks;
+  std::swap(swapped["chunks"][0][1], swapped["chunks"][1][1]);
+  EXPECT_TRUE(says(judge(swapped), "element (0, 0): ")) << judge(swapped);
+  missing["chunks"].erase(2);
+  EXPECT_TRUE(says(judge(missing), "element number 384 is in no block")) << judge(missing);
+  chunks["chunks"][3][3] = 0;
+  EXPECT_TRUE(says(judge(chunks), "chunk 3: ")) << judge(chunks);
   file_.resize(file_.size() - size_);
   store(file_);
   EXPECT_TRUE(says(judge(whole), "ends before byte")) << judge(whole);

@@ -44,11 +44,29 @@ def run(penstock: Penstock, *words: str) -> tuple[dict[str, Any], str]:
 )
 @pytest.mark.usefixtures("_here")
 def test_every_kind_verifies_in_every_workload(penstock: Penstock, kind: str, workload: tuple[str, ...]) -> None:
-    methods = "raw/independent" if "--one-buffer" in workload else f"{ZSTD},netcdf/two_phase,raw/per_process"
+    several = f"{ZSTD},netcdf/two_phase,raw/per_process,raw/two_phase:compression=zstd"
+    methods = "raw/independent" if "--one-buffer" in workload else several
     record, said = run(penstock, *workload, "--data", kind, "--methods", methods)
     assert record["workload"]["data"] == kind
     assert "numbering" not in record["workload"]
     assert f" of data {kind}, written" in said
+    assert all(line["checks"] == 2 for line in record["results"])
+
+
+@pytest.mark.usefixtures("_here")
+def test_encoded_chunks_travel_by_every_transport(penstock: Penstock) -> None:
+    encoded = [
+        f"{form}/{transport}compression={codec}"
+        for form in ("raw", "hdf5")
+        for transport, codec in (
+            ("independent:", "lz4"),
+            ("mpiio:", "deflate"),
+            ("mpiio:coordination=independent,", "zstd"),
+            ("servers:buffer_bytes=4MiB,", "blosc"),
+        )
+    ]
+    record, _ = run(penstock, "block3d", "--total", "1MiB", "--data", "smooth", "--methods", ",".join(encoded))
+    assert {line["method"] for line in record["results"]} == set(encoded)
     assert all(line["checks"] == 2 for line in record["results"])
 
 
