@@ -193,14 +193,15 @@ bool OutputProfile::leaves_out(const std::string& name, int64_t step) const {
 }
 
 std::vector<std::string> OutputProfile::without_use(const std::set<std::string>& datasets) const {
-  constexpr size_t most = 20;  // names in a warning
+  constexpr std::ptrdiff_t most = 20;  // names in a warning
   std::vector<std::string> warnings;
   for (const OutputRule& rule : rules) {
     if (std::ranges::any_of(datasets, [&](const std::string& name) { return matches(rule.name, name); })) continue;
-    const auto some = datasets | std::views::take(most);
-    warnings.push_back(fmt::format("{}: name = '{}' matches no dataset of this file, which has {}{}", place_of(rule),
-                                   rule.name, datasets.empty() ? "none" : fmt::format("{}", fmt::join(some, ", ")),
-                                   datasets.size() > most ? fmt::format(", ... ({} in all)", datasets.size()) : ""));
+    const auto end = std::next(datasets.begin(), std::min<std::ptrdiff_t>(std::ssize(datasets), most));
+    warnings.push_back(
+        fmt::format("{}: name = '{}' matches no dataset of this file, which has {}{}", place_of(rule), rule.name,
+                    datasets.empty() ? "none" : fmt::format("{}", fmt::join(datasets.begin(), end, ", ")),
+                    std::ssize(datasets) > most ? fmt::format(", ... ({} in all)", datasets.size()) : ""));
   }
   return warnings;
 }
