@@ -1,4 +1,6 @@
 // Barrier: MPI_Barrier, at which what is kept back comes into the files.
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -7,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <penstock/phase.hpp>
 #include "bindings/mpiio/errors.hpp"
 #include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/original.hpp"
@@ -27,8 +30,8 @@ bool move_at_barrier(File& file, MPI_Comm comm) {
   return status.ok() && ranks == file.comm->size();
 }
 
-// An attribute of communicators on which files were opened.
-int asking() {
+// An attribute of communicators on which files were opened: their numbers on this rank.
+int numbering() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &made, nullptr);
@@ -37,35 +40,47 @@ int asking() {
   return key;
 }
 
-bool asks(MPI_Comm comm) {
+// 0 if its ranks do not ask.
+int64_t number_of(MPI_Comm comm) {
   void* value = nullptr;
   int found = 0;
-  return MPI_Comm_get_attr(comm, asking(), static_cast<void*>(&value), &found) == MPI_SUCCESS && found != 0;
+  const int error = MPI_Comm_get_attr(comm, numbering(), static_cast<void*>(&value), &found);
+  return error == MPI_SUCCESS && found != 0 ? static_cast<int64_t>(reinterpret_cast<intptr_t>(value)) : 0;
 }
 
-// What is kept in the files that were opened on COMM, which are locked unless another thread is in a collective call.
+// Unless another thread is in a collective call on FILE, or in long ones.
+bool locks(File& file, std::unique_lock<std::recursive_mutex>& lock) {
+  constexpr double patience = 50e-3;
+  const double until = now() + patience;
+  lock = std::unique_lock(file.busy, std::try_to_lock);
+  while (!lock.owns_lock() && !file.in_collective && now() < until) {
+    std::this_thread::yield();
+    (void)lock.try_lock();
+  }
+  return lock.owns_lock();
+}
+
+// What is kept in the files that were opened on a communicator, which are locked if they can be.
 struct AtBarrier {
   std::vector<std::shared_ptr<File>> files;
-  std::vector<std::unique_lock<std::recursive_mutex>> locks;
+  std::vector<std::unique_lock<std::recursive_mutex>> locked;
   int64_t calls = 0;     // a number for the collective calls so far
   bool any = false;      // there is something to move
-  bool is_busy = false;  // a thread is in a collective call
+  bool is_busy = false;  // a file cannot be locked
 
-  explicit AtBarrier(MPI_Comm comm) {
+  explicit AtBarrier(int64_t comm) {
     for (const auto& file : open_files()) {
-      if (!file->threads || file->opened_on != comm) continue;
-      std::unique_lock lock(file->busy, std::try_to_lock);
-      while (!lock.owns_lock() && !file->in_collective) {
-        std::this_thread::yield();
-        (void)lock.try_lock();
+      if (file->opened_on != comm || (!file->has_kept && !file->keeps_alone)) continue;
+      std::unique_lock<std::recursive_mutex> lock;
+      if (!locks(*file, lock)) {
+        is_busy = true;
+        continue;
       }
-      is_busy = is_busy || !lock.owns_lock();
-      if (!lock.owns_lock() || (file->kept.calls.empty() && !file->keeps_alone)) continue;
       any = any || !file->kept.calls.empty() || !file->alone.empty();
-      const std::string made = fmt::format("{} {} {}", calls, file->hidden, file->pace.calls);
+      const std::string made = fmt::format("{} {} {}", calls, file->token, file->pace.calls);
       calls = static_cast<int64_t>(std::hash<std::string>()(made) >> 1);
       files.push_back(file);
-      locks.push_back(std::move(lock));
+      locked.push_back(std::move(lock));
     }
   }
 };
@@ -84,12 +99,12 @@ Result<Found> agreed(MPI_Comm comm, const AtBarrier& mine) {
 // ranks, or be about to make one. So the ranks ask whether all have made the same calls, first with their files free: a
 // rank that is not here yet may wait for other threads of this one. Then all are here, and ask again with their files
 // locked. Where they have not, nothing moves: MPI asks for a sync.
-Status barrier_of_threads(MPI_Comm comm) {
-  AtBarrier before(comm);
-  before.locks.clear();
+Status barrier_of_threads(MPI_Comm comm, int64_t number) {
+  AtBarrier before(number);
+  before.locked.clear();
   PENSTOCK_ASSIGN(Found found, agreed(comm, before));
   if (found != Found::the_same) return {};
-  const AtBarrier now(comm);
+  const AtBarrier now(number);
   PENSTOCK_ASSIGN(found, agreed(comm, now));
   if (found != Found::the_same) return {};
   bool all_met = true;
@@ -99,23 +114,35 @@ Status barrier_of_threads(MPI_Comm comm) {
 
 }  // namespace
 
-void ask_at_barriers(MPI_Comm comm) { (void)MPI_Comm_set_attr(comm, asking(), nullptr); }
+int64_t ask_at_barriers(MPI_Comm comm) {
+  static std::atomic<intptr_t> last = 0;
+  if (const int64_t known = number_of(comm); known != 0) return known;
+  const intptr_t number = ++last;
+  (void)MPI_Comm_set_attr(comm, numbering(), reinterpret_cast<void*>(number));  // NOLINT: a number
+  return number;
+}
 
 // Programs, and HDF5, count on a barrier to make what was written before visible after it. So it moves what is kept.
 int Barrier(MPI_Comm comm) {
   if (Inside::already()) return original->Barrier(comm);
   const Inside inside;
+  const int64_t number = comm == MPI_COMM_NULL ? 0 : number_of(comm);
   bool met = false;
   for (const auto& file : open_files()) {
     if (file->background && !file->is_sole) (void)file->background->drain();  // for those with other handles
-    if (file->threads) continue;
-    const std::lock_guard lock(file->busy);
-    if ((!file->kept.calls.empty() || file->keeps_alone) &&
-        (comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file)))
+    if ((!file->has_kept && !file->keeps_alone) || (number != 0 && file->opened_on == number) ||
+        (file->threads && !file->keeps_alone) || !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file)))
+      continue;
+    std::unique_lock<std::recursive_mutex> lock;
+    if (!file->threads) {
+      lock = std::unique_lock(file->busy);
       met = move_at_barrier(*file, comm) || met;
+    } else if (locks(*file, lock)) {  // each its own: no byte is kept twice
+      if (const Status status = guarded([&] { return write_kept(*file); }); !status.ok()) file->failed = status;
+    }
   }
-  if (comm != MPI_COMM_NULL && asks(comm)) {
-    const Status done = barrier_of_threads(comm);
+  if (number != 0) {
+    const Status done = barrier_of_threads(comm, number);
     return done.ok() ? MPI_SUCCESS : error_code(done);
   }
   return met ? MPI_SUCCESS : original->Barrier(comm);

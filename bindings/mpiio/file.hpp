@@ -70,7 +70,8 @@ class Advice;
 
 struct File {
   MPI_File handle = MPI_FILE_NULL;
-  MPI_Comm opened_on = MPI_COMM_NULL;  // the program's, which may have freed it
+  int64_t token = 0;      // the same on all ranks
+  int64_t opened_on = 0;  // the communicator's number, if its ranks ask at barriers
   std::string path;
   int amode = 0;
   Communicator comm;
@@ -112,7 +113,7 @@ struct File {
   Status failed;             // of a movement in a call that could not say so
   int64_t split_bytes = -1;  // moved by the split collective call in progress; -1: none, or MPI's
   std::thread::id caller;    // of the last collective call
-  std::atomic<bool> in_collective = false;
+  std::atomic<bool> in_collective = false, has_kept = false;
   bool threads = false;   // any of its ranks may call MPI by several at once
   bool in_world = false;  // its ranks are all in MPI_COMM_WORLD
   std::recursive_mutex busy;
@@ -151,8 +152,8 @@ std::vector<std::shared_ptr<File>> open_files();
 
 // Local. Whether several threads may call MPI at once.
 bool threads_call();
-// Collective. The ranks of COMM will ask each other at its barriers whether what is kept can move.
-void ask_at_barriers(MPI_Comm comm);
+// Collective. The ranks of COMM will ask each other at its barriers whether what is kept can move. Its number here.
+int64_t ask_at_barriers(MPI_Comm comm);
 // Local. Whether all ranks of FILE are in COMM.
 bool has_ranks_of(MPI_Comm comm, const File& file);
 // Local. What is open by other handles of the same file, on this rank.

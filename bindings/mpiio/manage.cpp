@@ -151,7 +151,7 @@ int Finalize() {
   if (!Inside::already()) {
     const Inside inside;
     auto files = open_files();
-    std::ranges::sort(files, {}, &File::hidden);  // threads may have opened them in another order on other ranks
+    std::ranges::sort(files, {}, &File::token);  // threads may have opened them in another order on other ranks
     for (const auto& file : files) {
       Status status = guarded([&] { return move_kept(*file, "MPI_Finalize"); });
       if (status.ok() && file->why_passed() == nullptr) status = give_place(*file);
@@ -210,8 +210,8 @@ int File_preallocate(MPI_File handle, MPI_Offset size) {
   return on_file(
       handle, "MPI_File_preallocate",
       [&](File& file) {
-        if (size <= 0 || !file.writable()) return pass();  // its error
         const Together together(file);
+        if (size <= 0 || !file.writable()) return pass();  // its error
         Status status = move_all(file, "MPI_File_preallocate");
         if (status.ok())
           status = agree(file.comm, file.comm->rank() == 0 ? guarded([&] { return reserve(file, size); }) : Status());

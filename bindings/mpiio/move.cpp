@@ -196,7 +196,7 @@ bool is_exchanged(const File& file, const Shape& shape) {
 
 void note_handed_over(File& file, std::span<const Hull> hulls) {
   if (file.background == nullptr) return;
-  const int64_t gap = file.is_sole ? file.plan.settings.integer("block") : 0;  // between calls, which is written, too
+  const int64_t gap = file.plan.settings.integer("block");  // between calls; ranks may write it, too
   for (Hull hull : hulls) {
     if (hull.first < hull.last) hull.first = std::max(int64_t{0}, hull.first - gap);
     file.background->note(hull);
@@ -279,6 +279,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   }
   const double start = now();
   Kept kept = std::exchange(file.kept, {});
+  file.has_kept = false;
   take_out_own(kept);
   const Alone alone = std::exchange(file.alone, {});
   if (file.keeps_alone) {
@@ -342,6 +343,7 @@ void keep(File& file, std::vector<Run> runs) {
   std::ranges::sort(runs, {}, &Run::offset);
   file.kept.bytes += bytes + std::ssize(runs) * static_cast<int64_t>(sizeof(Run));
   file.kept.calls.push_back({hull_of(runs), std::move(runs)});
+  file.has_kept = true;
   Statistics& statistics = *file.statistics;
   const std::lock_guard lock(statistics.mutex);
   ++statistics.kept_calls;

@@ -19,7 +19,6 @@
 #include "bindings/mpiio/settings.hpp"
 #include "core/base/guarded.hpp"
 #include "core/comm/calling.hpp"
-#include "core/comm/mpi/io_library.hpp"
 #include "core/comm/mpi/native.hpp"
 #include "core/methods/methods.hpp"
 #include "core/storage/filesystem.hpp"
@@ -49,31 +48,36 @@ bool has_ranks_of(MPI_Comm comm, const File& file) {
 
 namespace {
 
-// The path of a name with MPI-IO's prefix for a file system: "ufs:out.h5". LITERAL: OMPIO takes it for a part of the
-// name.
-std::string path_of(std::string_view name, bool literal) {
+// NAME without MPI-IO's prefix for a file system: "ufs:out.h5".
+std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "testfs:"})
-    if (name.starts_with(prefix) && !literal) {
-      name.remove_prefix(prefix.size());
-      break;
-    }
-  return std::filesystem::absolute(std::filesystem::path(name)).string();
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  return name;
 }
 
-// That of a file which MPI will open or remove: OMPIO's, if there is one.
-std::string path_before(const char* name) {
-  struct stat info{};
-  return path_of(name, ::stat(name, &info) == 0);
+bool exists(std::string_view name) {
+  std::error_code none;
+  return std::filesystem::exists(name, none);
 }
 
-// Why the file at PATH is left to MPI; "" if it is not.
-std::string why_left(const std::string& path, const char* name, int amode, const std::string& plan) {
+// OMPIO takes a prefix for a part of the name.
+std::string path_of(std::string_view name) {
+  const std::string_view bare = without_prefix(name);
+  return std::filesystem::absolute(std::filesystem::path(bare != name && exists(name) ? name : bare)).string();
+}
+
+// Why a file opened like this is left to MPI; "" if it is not.
+std::string why_left(const char* name, int amode, const std::string& plan) {
   if (plan == "none") return "plan none";
   for (const auto& [flag, word] : {std::pair{MPI_MODE_APPEND, "MPI_MODE_APPEND"},
                                    {MPI_MODE_DELETE_ON_CLOSE, "MPI_MODE_DELETE_ON_CLOSE"},
                                    {MPI_MODE_SEQUENTIAL, "MPI_MODE_SEQUENTIAL"}})
     if (amode & flag) return word;
   struct stat info{};
+  const std::string path = path_of(name);
+  const std::string_view bare = without_prefix(name);
+  if (bare != name && exists(name) && exists(bare))
+    return fmt::format("there are two files, '{}' and '{}'", name, bare);
   if (::stat(path.c_str(), &info) != 0) return "its name is not a path: " + std::string(name);
   return S_ISREG(info.st_mode) ? "" : "it is not a regular file";
 }
@@ -137,7 +141,7 @@ Status look_at(File& file, const char* name, MPI_Info info, Opening& opening) {
   file.automatic = plan == "auto" || opening.background_bytes > 0;
   file.plan = plan_of(file.automatic || plan == "none" ? "auto" : plan, hints_in(info), opening.hints);
   if (file.plan.transport != "two_phase") file.automatic = false;
-  opening.left = why_left(file.path, name, file.amode, plan);
+  opening.left = why_left(name, file.amode, plan);
   if (!opening.left.empty()) return {};
   file.held = FileDescriptor(::open(file.path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info_now{};
@@ -179,9 +183,7 @@ int64_t hash_of(const std::string& text) { return static_cast<int64_t>(std::hash
 Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle, double start, Status& refused) {
   auto file = std::make_shared<File>();
   file->handle = handle;
-  file->opened_on = comm;
-  const auto library = io_library_of(handle);
-  file->path = path_of(name, library.ok() && *library == IoLibrary::ompio);
+  file->path = path_of(name);
   file->amode = amode;
   file->statistics = statistics_of(file->path);
   PENSTOCK_ASSIGN(file->comm, communicator_for(comm, file->path));
@@ -217,7 +219,8 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
     share_communicator(file, words.keeps_communicator == 0);
   }
   file->threads = words.threads != 0;
-  if (file->threads) ask_at_barriers(comm);
+  file->token = words.token;
+  if (file->threads) file->opened_on = ask_at_barriers(comm);
   file->hides_views = words.shows_views == 0 && words.path.same();
   file->hidden = hidden_file(file->path, words.token);
   if (words.lost != 0) {
@@ -280,7 +283,7 @@ int File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_Fil
   if (Inside::already()) return original->File_open(comm, name, amode, info, handle);
   const Inside inside;
   const double start = now();
-  const auto wait_for_it = [&] { return guarded([&] { return wait_for_path(path_before(name)), Status(); }); };
+  const auto wait_for_it = [&] { return guarded([&] { return wait_for_path(path_of(name)), Status(); }); };
   (void)wait_for_it();  // MPI looks for the end of some
   const int error = original->File_open(comm, name, amode, info, handle);
   if (error != MPI_SUCCESS) return error;
@@ -297,7 +300,7 @@ int File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_Fil
 }
 
 int File_delete(const char* name, MPI_Info info) {
-  if (!Inside::already()) (void)guarded([&] { return wait_for_path(path_before(name)), Status(); });
+  if (!Inside::already()) (void)guarded([&] { return wait_for_path(path_of(name)), Status(); });
   return original->File_delete(name, info);
 }
 

@@ -33,6 +33,9 @@ class Inside {
   // The error handler of FILE is called when this thread is not inside any more, since it may use files, or never
   // return.
   static void raise_behind(MPI_File file, int code);
+
+ private:
+  int unwinding_;
 };
 
 }  // namespace penstock::mpiio

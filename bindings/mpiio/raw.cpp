@@ -51,6 +51,7 @@ void keep_no_more(MPI_File handle) {
   const auto file = find(handle);
   if (file == nullptr || !file->keeps_alone) return;
   const std::lock_guard lock(file->busy);
+  const Together together(*file);
   if (!std::exchange(file->keeps_more, false)) return;
   if (const Status status = guarded([&] { return move_kept(*file, "HDF5 frees space"); }); !status.ok())
     file->failed = status;

@@ -26,11 +26,11 @@ thread_local struct {
 } raised;
 }  // namespace
 
-Inside::Inside() { ++depth; }
+Inside::Inside() : unwinding_(std::uncaught_exceptions()) { ++depth; }
 Inside::~Inside() noexcept(false) {  // a handler may throw
   if (--depth > 0 || raised.code == MPI_SUCCESS) return;
   const int code = std::exchange(raised.code, MPI_SUCCESS);
-  if (std::uncaught_exceptions() == 0) (void)MPI_File_call_errhandler(raised.file, code);
+  if (std::uncaught_exceptions() == unwinding_) (void)MPI_File_call_errhandler(raised.file, code);
 }
 bool Inside::already() { return depth > 0; }
 void Inside::raise_behind(MPI_File file, int code) {
