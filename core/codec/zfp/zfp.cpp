@@ -19,11 +19,14 @@ namespace {
 // The bytes of the file are those of streams of single bytes.
 bool streams_are_portable() { return std::endian::native == std::endian::little || stream_word_bits == 8; }
 
-// zfp reads without a look at the end. So many bytes are more than it takes for FIELD, whatever they are.
+// zfp reads without a look at the end. So many bytes are more than it takes for FIELD, whatever they are: a reversible
+// stream says in each block how many bits its values have, and with a limit of a few bits for a block there is none.
 size_t enough_bytes(zfp_stream* stream, const zfp_field* field) {
   const auto limit = std::exchange(stream->maxbits, static_cast<unsigned>(ZFP_MAX_BITS));
+  const auto precision = std::exchange(stream->maxprec, static_cast<unsigned>(ZFP_MAX_PREC));
   const size_t bytes = zfp_stream_maximum_size(stream, field);
   stream->maxbits = limit;
+  stream->maxprec = precision;
   return bytes + sizeof(uint64_t);
 }
 
