@@ -95,18 +95,37 @@ Result<Found> agreed(MPI_Comm comm, const AtBarrier& mine) {
   return words[2] == 0 && words[0] == -words[1] ? Found::the_same : Found::others;
 }
 
+// At once, what this rank keeps of raw data: no byte is kept twice, so that ranks need no order.
+void write_raw(File& file) {
+  std::unique_lock<std::recursive_mutex> lock;
+  if (!locks(file, lock)) return;
+  if (const Status status = guarded([&] { return write_kept(file); }); !status.ok() && file.failed.ok())
+    file.failed = status;
+}
+
+// Instead of a barrier, where nothing can move.
+Status write_raw_alone(MPI_Comm comm, int64_t number) {
+  for (const auto& file : open_files())
+    if (file->opened_on == number && file->keeps_alone) write_raw(*file);
+  return check_mpi(original->Barrier(comm), "MPI_Barrier");
+}
+
 // Instead of a barrier. Where several threads call MPI, another one may have made the last collective call on some
 // ranks, or be about to make one. So the ranks ask whether all have made the same calls, first with their files free: a
 // rank that is not here yet may wait for other threads of this one. Then all are here, and ask again with their files
-// locked. Where they have not, nothing moves: MPI asks for a sync.
+// locked. Where they have not, nothing moves but raw data: MPI asks for a sync.
 Status barrier_of_threads(MPI_Comm comm, int64_t number) {
   AtBarrier before(number);
   before.locked.clear();
   PENSTOCK_ASSIGN(Found found, agreed(comm, before));
-  if (found != Found::the_same) return {};
-  const AtBarrier now(number);
+  if (found == Found::nothing) return {};
+  if (found == Found::others) return write_raw_alone(comm, number);
+  AtBarrier now(number);
   PENSTOCK_ASSIGN(found, agreed(comm, now));
-  if (found != Found::the_same) return {};
+  if (found != Found::the_same) {
+    now.locked.clear();
+    return write_raw_alone(comm, number);
+  }
   bool all_met = true;
   for (const auto& file : now.files) all_met = move_at_barrier(*file, comm) && all_met;
   return all_met ? Status() : check_mpi(original->Barrier(comm), "MPI_Barrier");
@@ -133,13 +152,12 @@ int Barrier(MPI_Comm comm) {
     if ((!file->has_kept && !file->keeps_alone) || (number != 0 && file->opened_on == number) ||
         (file->threads && !file->keeps_alone) || !(comm == MPI_COMM_WORLD ? file->in_world : has_ranks_of(comm, *file)))
       continue;
-    std::unique_lock<std::recursive_mutex> lock;
-    if (!file->threads) {
-      lock = std::unique_lock(file->busy);
-      met = move_at_barrier(*file, comm) || met;
-    } else if (locks(*file, lock)) {  // each its own: no byte is kept twice
-      if (const Status status = guarded([&] { return write_kept(*file); }); !status.ok()) file->failed = status;
+    if (file->threads) {
+      write_raw(*file);
+      continue;
     }
+    const std::lock_guard lock(file->busy);
+    met = move_at_barrier(*file, comm) || met;
   }
   if (number != 0) {
     const Status done = barrier_of_threads(comm, number);

@@ -192,7 +192,7 @@ int64_t kept_end(const File& file);
 Status move_kept(File& file, std::string_view why);
 Status write_together(File& file, std::vector<Run> runs);
 Result<int64_t> read_together(File& file, std::vector<Run> runs);
-// What was written is durable afterwards.
+// What was written is durable afterwards. Also tells what failed in calls that could not say so.
 Status sync(File& file);
 // MPI gets the view of FILE, and where its shared file pointer is.
 Status give_view(File& file);

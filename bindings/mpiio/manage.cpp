@@ -181,7 +181,6 @@ int File_sync(MPI_File handle) {
       [&](File& file) {
         const Together together(file);
         Status status = move_kept(file, "MPI_File_sync");
-        if (status.ok()) status = std::exchange(file.failed, {});
         if (status.ok()) status = sync(file);
         if (status.ok() && file.why_passed() != nullptr) return original->File_sync(handle);
         return raise(file, "MPI_File_sync", status);

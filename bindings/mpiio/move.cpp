@@ -178,13 +178,20 @@ Status ask_size(File& file, int64_t& size) {
   return max_over_ranks(file, {&size, 1});
 }
 
+// HULL with the gap before it, which ranks write, too, where the gap between calls is less than a block.
+Hull with_gap(const File& file, Hull hull) {
+  if (hull.first < hull.last) hull.first = std::max(int64_t{0}, hull.first - file.plan.settings.integer("block"));
+  return hull;
+}
+
 // Older bytes of the background are in the file where HULLS of all ranks lie; SIZE is that of then.
 Status wait_for_older(File& file, std::span<const Hull> hulls, int64_t& size) {
   if (file.background == nullptr) return {};
   bool any = false;
   for (const Hull& hull : hulls) {
-    if (const Status waited = wait_for_background(file, hull); !waited.ok() && file.failed.ok()) file.failed = waited;
-    any = any || file.background->meets(hull);
+    const Hull wider = with_gap(file, hull);
+    if (const Status waited = wait_for_background(file, wider); !waited.ok() && file.failed.ok()) file.failed = waited;
+    any = any || file.background->meets(wider);
   }
   return any ? ask_size(file, size) : Status();
 }
@@ -196,11 +203,7 @@ bool is_exchanged(const File& file, const Shape& shape) {
 
 void note_handed_over(File& file, std::span<const Hull> hulls) {
   if (file.background == nullptr) return;
-  const int64_t gap = file.plan.settings.integer("block");  // between calls; ranks may write it, too
-  for (Hull hull : hulls) {
-    if (hull.first < hull.last) hull.first = std::max(int64_t{0}, hull.first - gap);
-    file.background->note(hull);
-  }
+  for (const Hull& hull : hulls) file.background->note(with_gap(file, hull));
 }
 
 // What the thread failed to write is the error of this movement.
@@ -273,7 +276,9 @@ void note_movement(File& file, const Shape& shape, std::string_view why, double 
 Status move(File& file, std::string_view why, std::vector<Run>* own) {
   const Calling calling(file.comm, why, file.path);
   const Untimed untimed(file.comm, run_settings().waits);
-  if (file.kept.calls.empty() && !file.keeps_alone && own == nullptr) {
+  const bool any = !file.kept.calls.empty() || file.keeps_alone || own != nullptr;
+  if ((any || file.at_once) && file.kept.failed.ok()) file.kept.failed = std::exchange(file.failed, {});
+  if (!any) {
     PENSTOCK_TRY(answer_of(file));
     return file.at_once ? agree(file.comm, std::exchange(file.kept.failed, {})) : Status();
   }
@@ -489,8 +494,8 @@ Status sync(File& file) {
   const Calling calling(file.comm, "MPI_File_sync", file.path);
   const Untimed untimed(file.comm, run_settings().waits);
   PENSTOCK_TRY(drain_together(file));
-  Status status;
-  if (file.comm->node_rank() == 0) {
+  Status status = std::exchange(file.failed, {});  // of this rank alone, perhaps
+  if (status.ok() && file.comm->node_rank() == 0) {
     auto storage = storage_file(file);
     status = storage.ok() ? (*storage)->sync() : storage.status();
   }

@@ -270,34 +270,47 @@ static void killed(void) {
   pause();
 }
 
-/* Two calls with a few bytes between them, which move together; then one rank writes those bytes. */
+/* Two calls with a few bytes between them, which move together; one rank writes those bytes before by a call of all,
+ * which still waits then, or alone behind it. */
 static void between(void) {
-  enum { each = 100, count = 400 };
+  enum { each = 100, count = 400, turns = 20 };
   static char data[each * count];
   memset(data, 7, sizeof data);
   MPI_Datatype every;
   MPI_Type_vector(count, each, each * ranks, MPI_BYTE, &every);
   MPI_Type_commit(&every);
   const long region = (long)count * each * ranks, step = 2 * region + 5000;
-  MPI_File file = opened(MPI_COMM_WORLD);
-  for (int turn = 0; turn < 20; ++turn) {
-    const long first = turn * step, gap = first + region, second = gap + 200;
-    OK(MPI_File_set_view(file, first + rank * each, MPI_BYTE, every, "native", MPI_INFO_NULL));
-    OK(MPI_File_write_all(file, data, each * count, MPI_BYTE, MPI_STATUS_IGNORE));
-    OK(MPI_File_set_view(file, second + rank * each, MPI_BYTE, every, "native", MPI_INFO_NULL));
-    OK(MPI_File_write_all(file, data, each * count, MPI_BYTE, MPI_STATUS_IGNORE));
+  const int writer = ranks - 1;
+  for (int before = 0; before < 2; ++before) {
+    MPI_File file = opened(MPI_COMM_WORLD);
+    for (int turn = 0; turn < turns; ++turn) {
+      const long first = turn * step, gap = first + region, second = gap + 200;
+      OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL)); /* is no HDF5 */
+      if (before) {
+        OK(MPI_File_write_at_all(file, (gap + 100) / 4, "old!", rank == writer, MPI_INT, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+      }
+      OK(MPI_File_set_view(file, first + rank * each, MPI_BYTE, every, "native", MPI_INFO_NULL));
+      OK(MPI_File_write_all(file, data, each * count, MPI_BYTE, MPI_STATUS_IGNORE));
+      OK(MPI_File_set_view(file, second + rank * each, MPI_BYTE, every, "native", MPI_INFO_NULL));
+      OK(MPI_File_write_all(file, data, each * count, MPI_BYTE, MPI_STATUS_IGNORE));
+      MPI_Barrier(MPI_COMM_WORLD);
+      OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+      if (!before && rank == writer)
+        OK(MPI_File_write_at(file, (gap + 100) / 4, "new!", 1, MPI_INT, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_File_close(&file));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    for (int turn = 0; turn < turns; ++turn) {
+      char found[8] = "";
+      OK(MPI_File_read_at(file, turn * step + region + 100, found, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+      CHECK(memcmp(found, before ? "old!" : "new!", 4) == 0, "turn %d: what was written between is lost", turn);
+    }
+    OK(MPI_File_close(&file));
     MPI_Barrier(MPI_COMM_WORLD);
-    OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL)); /* is no HDF5 */
-    if (rank == ranks - 1) OK(MPI_File_write_at(file, (gap + 100) / 4, "new!", 1, MPI_INT, MPI_STATUS_IGNORE));
+    if (rank == 0) unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
   }
-  OK(MPI_File_close(&file));
-  OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
-  for (int turn = 0; turn < 20; ++turn) {
-    char found[8] = "";
-    OK(MPI_File_read_at(file, turn * step + region + 100, found, 4, MPI_BYTE, MPI_STATUS_IGNORE));
-    CHECK(memcmp(found, "new!", 4) == 0, "turn %d: what was written between is lost", turn);
-  }
-  OK(MPI_File_close(&file));
   MPI_Type_free(&every);
 }
 
