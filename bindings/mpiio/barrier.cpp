@@ -48,7 +48,7 @@ int64_t number_of(MPI_Comm comm) {
   return error == MPI_SUCCESS && found != 0 ? static_cast<int64_t>(reinterpret_cast<intptr_t>(value)) : 0;
 }
 
-// Unless another thread is in a collective call on FILE, or in long ones.
+// Locks FILE, unless another thread is in a collective call on it, or keeps it locked for long.
 bool locks(File& file, std::unique_lock<std::recursive_mutex>& lock) {
   constexpr double patience = 50e-3;
   const double until = now() + patience;

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "bindings/mpiio/settings.hpp"
+#include "bindings/mpiio/immediate.hpp"
 #include "core/transport/transport.hpp"
 
 namespace penstock::mpiio {
@@ -76,36 +76,6 @@ Status read_runs(StorageFile& file, std::span<const Run> runs) {
       std::memcpy(runs[i].data, buffer.data() + (runs[i].offset - begin), static_cast<size_t>(runs[i].length));
   }
   return {};
-}
-
-// Bytes that were written more than once are remembered once; of more ranges than MOST, those that were last are not
-// told to other ranks.
-void shrink(Kept& kept, size_t most) {
-  take_out_own(kept);
-  std::map<int64_t, Ranges> by_call;
-  for (const Kept::Immediate& one : kept.immediate) by_call[one.after].add(one.range);
-  kept.immediate.clear();
-  for (const auto& [after, ranges] : by_call)
-    for (const Hull& range : ranges.list())
-      if (kept.immediate.size() < most) kept.immediate.push_back({range, after});
-  kept.taken_out = kept.immediate.size();
-}
-
-// RUNS were written at once, after call number AFTER - 1 and before the next one.
-void note_immediate(Kept& kept, std::span<const Run> runs, int64_t after) {
-  if (after == 0) return;
-  const auto most = static_cast<size_t>(run_settings().memory / 4) / sizeof(Kept::Immediate);
-  for (const Run& run : runs) {
-    const Hull range{run.offset, end_of(run)};
-    Kept::Immediate* const last = kept.immediate.empty() ? nullptr : &kept.immediate.back();
-    if (last != nullptr && last->after == after && kept.taken_out < kept.immediate.size() &&
-        last->range.first <= range.last && range.first <= last->range.last) {
-      last->range.add(range);
-      continue;
-    }
-    if (kept.immediate.size() >= most + most / 2) shrink(kept, most);
-    kept.immediate.push_back({range, after});
-  }
 }
 
 // Calls VISIT(place in RUN's memory, place in the other's, bytes) for what RUN shares with RUNS, which are sorted.
@@ -237,23 +207,6 @@ Status write_own(File& file) {
   kept.arena = {};
   kept.bytes = 0;
   return {};
-}
-
-void take_out(std::vector<Kept::Call>& calls, std::vector<Kept::Immediate> later) {
-  if (later.empty()) return;
-  std::ranges::sort(later, std::greater(), &Kept::Immediate::after);
-  Ranges taken;
-  size_t next = 0;
-  for (size_t c = std::min(calls.size(), static_cast<size_t>(later.front().after)); c-- > 0;) {
-    for (; next < later.size() && std::cmp_greater(later[next].after, c); ++next) taken.add(later[next].range);
-    taken.take_out_of(calls[c].runs);
-  }
-}
-
-void take_out_own(Kept& kept) {
-  const auto fresh = kept.immediate.begin() + static_cast<std::ptrdiff_t>(kept.taken_out);
-  take_out(kept.calls, {fresh, kept.immediate.end()});
-  kept.taken_out = kept.immediate.size();
 }
 
 Result<int64_t> read_alone(File& file, const std::vector<Run>& runs) {

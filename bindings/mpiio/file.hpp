@@ -174,10 +174,6 @@ Result<int64_t> read_alone(File& file, const std::vector<Run>& runs);
 void overlay_others(File& file, std::span<const Run> runs);
 // At once: what this rank keeps of collective calls.
 Status write_own(File& file);
-// Local. Takes LATER out of CALLS.
-void take_out(std::vector<Kept::Call>& calls, std::vector<Kept::Immediate> later);
-// Local. What this rank has written at once is taken out of what it keeps.
-void take_out_own(Kept& kept);
 // As write_alone, or kept back if this is raw data that HDF5 leaves to one rank.
 Status write_or_keep(File& file, std::vector<Run> runs);
 // At once: raw data that this rank keeps.

@@ -1,6 +1,5 @@
 // Moving: what the ranks do together.
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <numeric>
 
@@ -8,6 +7,7 @@
 
 #include "bindings/mpiio/advice.hpp"
 #include "bindings/mpiio/file.hpp"
+#include "bindings/mpiio/immediate.hpp"
 #include "bindings/mpiio/settings.hpp"
 #include "bindings/mpiio/shape.hpp"
 #include "core/base/guarded.hpp"
@@ -108,67 +108,6 @@ std::vector<int> groups_of(std::span<const Hull> hulls) {
     if (hull.first < hull.last) group.emplace(hull.last, hull.first);
   }
   return starts;
-}
-
-// What this rank has written at once where calls before it, of any rank, have their HULLS.
-std::vector<Kept::Immediate> to_tell(const Kept& kept, std::span<const Hull> hulls) {
-  std::vector<Hull> before(hulls.size() + 1);  // of the first calls together
-  for (size_t c = 0; c < hulls.size(); ++c) {
-    before[c + 1] = before[c];
-    before[c + 1].add(hulls[c]);
-  }
-  std::vector<Kept::Immediate> told;
-  for (const Kept::Immediate& one : kept.immediate) {
-    const auto calls = std::min(static_cast<size_t>(one.after), hulls.size());
-    const auto meets = [&](const Hull& hull) { return hull.meets(one.range); };
-    if (meets(before[calls]) && std::ranges::any_of(hulls.first(calls), meets)) told.push_back(one);
-  }
-  return told;
-}
-
-// Takes out of KEPT what other ranks have written at once since, where they say so: a part of their ranges in each
-// round. HULLS are those of all ranks.
-Status take_out_later(File& file, Kept& kept, std::span<const Hull> hulls) {
-  constexpr size_t most_bytes = 16 << 20;  // that a rank gets in a round
-  std::vector<Kept::Immediate> told;
-  std::vector<Hull> theirs;
-  Hull own;
-  Status status = guarded([&]() -> Status {
-    told = to_tell(kept, hulls);
-    theirs.resize(static_cast<size_t>(file.comm->size()));
-    for (const Kept::Call& call : kept.calls) own.add(hull_of(call.runs));
-    return {};
-  });
-  PENSTOCK_TRY(agree(file.comm, status));
-  static_assert(sizeof(Hull) == 2 * sizeof(int64_t));
-  PENSTOCK_TRY(
-      check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, theirs.data(), 2, MPI_INT64_T, file.native), "MPI_Allgather"));
-  const size_t in_round = std::max<size_t>(16, most_bytes / sizeof told[0] / theirs.size());
-  auto rounds = static_cast<int64_t>((told.size() + in_round - 1) / in_round);
-  PENSTOCK_TRY(max_over_ranks(file, {&rounds, 1}));
-  for (int64_t round = 0; round < rounds; ++round) {
-    const size_t begin = std::min(told.size(), static_cast<size_t>(round) * in_round);
-    const auto part = std::span(told).subspan(begin, std::min(in_round, told.size() - begin));
-    std::vector<Message> messages;
-    for (int peer = 0; peer < file.comm->size(); ++peer) {
-      std::vector<std::byte> bytes;
-      for (const Kept::Immediate& one : part)
-        if (peer != file.comm->rank() && theirs[static_cast<size_t>(peer)].meets(one.range)) {
-          const auto* const first = reinterpret_cast<const std::byte*>(&one);
-          bytes.insert(bytes.end(), first, first + sizeof one);
-        }
-      if (!bytes.empty()) messages.push_back({peer, std::move(bytes)});
-    }
-    PENSTOCK_ASSIGN(const auto heard, file.comm->sparse_exchange(std::move(messages)));
-    std::vector<Kept::Immediate> later;
-    for (const Message& message : heard) {
-      const size_t at = later.size();
-      later.resize(at + message.bytes.size() / sizeof(Kept::Immediate));
-      std::memcpy(&later[at], message.bytes.data(), message.bytes.size());
-    }
-    take_out(kept.calls, std::move(later));
-  }
-  return {};
 }
 
 // SIZE becomes that of the file by now.
