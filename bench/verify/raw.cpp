@@ -145,11 +145,12 @@ class FieldCheck {
     for (const Json& filter : dataset.at("filters"))
       filters.push_back({filter.at("id").get<int>(), filter.at("values").get<std::vector<unsigned>>()});
     if (!decodes(filters)) return wrong(field_, "this build cannot undo its filters");
+    DecodingRoom room;
     for (const Json& chunk : dataset.at("chunks")) {
       std::vector<std::byte> stored(chunk.at(2).get<size_t>());
       PENSTOCK_TRY(part.read(chunk.at(1).get<int64_t>(), stored));
       const auto number = chunk.at(0).get<int64_t>();
-      auto data = decode_chunk(filters, chunk.at(3).get<uint32_t>(), std::move(stored), chunk_bytes);
+      const auto data = decode_chunk(filters, chunk.at(3).get<uint32_t>(), stored, chunk_bytes, room);
       if (!data) return wrong(field_, fmt::format("chunk {}: {}", number, data.status().message()));
       PENSTOCK_TRY(check_chunk(extents, number, *data));
     }

@@ -45,20 +45,32 @@ bool ChunkReader::reads(const Contents& contents, const Dataset& dataset) {
          chunk->second.rank() == dataset.shape.rank() && decodes(filters->second);
 }
 
+StoredChunk ChunkReader::free_chunk() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return {};
+  StoredChunk chunk = std::move(free_.back());
+  free_.pop_back();
+  return chunk;
+}
+
 Status ChunkReader::read(const Contents& contents, const Dataset& dataset, ForeignDataset& open, const Box& box,
                          std::span<std::byte> out) {
   const Dims& extents = contents.chunks.at(dataset.name);
   const std::span<const Filter> filters = contents.filters.at(dataset.name);
   const int64_t size = bytes(dataset.type), chunk_bytes = elements(extents) * size;
   const Tiles chunks(dataset, extents, 0);
-  if (!workers_) workers_.emplace(count_);
+  if (!workers_) {
+    workers_.emplace(count_);
+    rooms_.resize(static_cast<size_t>(workers_->count()));
+  }
   Workers& workers = *workers_;
   Status status;
   for (const int64_t number : chunks.of(Selection::of_box(dataset.shape, box))) {
     const Dims start = chunks.box(number).start;
-    auto stored = open.read_chunk(start, 2 * chunk_bytes + 4096);  // encoded, it may be larger
-    status = stored.status();
-    if (status.ok() && !*stored) {  // nobody wrote it: it has the fill value
+    StoredChunk stored = free_chunk();
+    const auto found = open.read_chunk(start, 2 * chunk_bytes + 4096, stored);  // encoded, it may be larger
+    status = found.status();
+    if (status.ok() && !*found) {  // nobody wrote it: it has the fill value
       Box here{start, chunks.box(number).count};
       for (int d = 0; d < start.rank(); ++d) {
         here.start[d] = std::max(start[d], box.start[d]);
@@ -68,10 +80,13 @@ Status ChunkReader::read(const Contents& contents, const Dataset& dataset, Forei
       status = open.read(here, filled);
       if (status.ok()) copy_common(filled, here.start, here.count, box, size, out);
     } else if (status.ok()) {
-      status = workers.hand([=, &dataset, one = std::move(**stored)](int) mutable -> Status {
-        auto decoded = decode_chunk(filters, one.skipped, std::move(one.bytes), chunk_bytes);
+      status = workers.hand([=, this, &dataset, one = std::move(stored)](int worker) mutable -> Status {
+        DecodingRoom& room = rooms_[static_cast<size_t>(worker)];
+        const auto decoded = decode_chunk(filters, one.skipped, one.bytes, chunk_bytes, room);
         if (!decoded) return decoded.status().in(fmt::format("dataset '{}'", dataset.name));
         copy_common(*decoded, start, extents, box, size, out);
+        const std::lock_guard lock(mutex_);
+        free_.push_back(std::move(one));
         return {};
       });
     }

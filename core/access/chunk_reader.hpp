@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/base/workers.hpp"
+#include "core/codec/decode.hpp"
 #include "core/format/format.hpp"
 #include "core/model/catalogue.hpp"
 #include "core/model/layout.hpp"
@@ -25,8 +28,13 @@ class ChunkReader {
               std::span<std::byte> out);
 
  private:
+  StoredChunk free_chunk();
+
   const int count_;
-  std::optional<Workers> workers_;
+  std::vector<DecodingRoom> rooms_;  // of each worker
+  std::mutex mutex_;
+  std::vector<StoredChunk> free_;   // memory for chunks to come
+  std::optional<Workers> workers_;  // last: they use the others
 };
 
 }  // namespace penstock

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "core/codec/shuffle.hpp"
+
 namespace penstock {
 namespace {
 
@@ -78,10 +80,25 @@ Result<std::vector<std::byte>> load(const Codec& codec, const Stored& stored, si
     if (id == 2) {
       bytes = unshuffled(bytes, values[0]);
     } else {
-      PENSTOCK_ASSIGN(bytes, decoder_of(codec).decode({bytes, values, most}));
+      std::vector<std::byte> out;
+      PENSTOCK_TRY(decoder_of(codec).decode({bytes, values, most}, out));
+      bytes = std::move(out);
     }
   }
   return bytes;
+}
+
+TEST(Shuffle, IsUndone) {
+  for (const size_t size : {2, 3, 4, 8, 16, 300})
+    for (const size_t count : {0, 1, 63, 64, 65, 5'000}) {
+      const std::vector<std::byte> chunk = noise(count * size + size - 1);
+      Shuffle shuffle(static_cast<int64_t>(size));
+      const auto shuffled = shuffle(chunk);
+      EXPECT_EQ(unshuffled(shuffled, size), chunk) << size << ' ' << count;
+      std::vector<std::byte> out(7, std::byte{42});
+      unshuffle(shuffled, size, out);
+      EXPECT_EQ(out, chunk) << size << ' ' << count;
+    }
 }
 
 TEST(Codecs, MakeChunksThatAreNeverLarger) {

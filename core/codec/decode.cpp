@@ -31,16 +31,18 @@ bool decodes(std::span<const Filter> filters) {
   });
 }
 
-Result<std::vector<std::byte>> decode_chunk(std::span<const Filter> filters, uint32_t skipped,
-                                            std::vector<std::byte> stored, int64_t bytes) {
+Result<std::span<const std::byte>> decode_chunk(std::span<const Filter> filters, uint32_t skipped,
+                                                std::span<const std::byte> stored, int64_t bytes, DecodingRoom& room) {
   for (size_t i = filters.size(); i-- > 0;) {
     const auto& [id, values] = filters[i];
     if ((skipped >> i & 1U) != 0) continue;
+    room.from.swap(room.to);  // what was decoded last is read now
     if (id == shuffle_filter) {
-      stored = unshuffled(stored, values[0]);
+      unshuffle(stored, values[0], room.to);
     } else {
-      PENSTOCK_ASSIGN(stored, decoder_of(id)->decode({stored, values, static_cast<size_t>(bytes)}));
+      PENSTOCK_TRY(decoder_of(id)->decode({stored, values, static_cast<size_t>(bytes)}, room.to));
     }
+    stored = room.to;
   }
   if (std::ssize(stored) != bytes) return Status(Code::damaged, "a chunk decodes to the wrong length");
   return stored;

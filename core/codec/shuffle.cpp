@@ -2,6 +2,7 @@
 #include "core/codec/shuffle.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -27,13 +28,14 @@ template <size_t size>
 constexpr bool fits_vectors =
     __has_builtin(__builtin_shufflevector) && (size == 2 || size == 4 || size == 8 || size == 16);
 
-// 16 elements of SIZE bytes in SIZE vectors. To interleave the first half of them with the second rotates the bits of
-// each byte's number by one; after four times its upper bits are those of the byte in its element.
-template <size_t size>
-inline void shuffle_vectors(Bytes16 (&vectors)[size]) {
+// SIZE vectors, first to last, are one row of bytes. To interleave the first half of them with the second rotates the
+// bits of each byte's place in it by one. Of 16 elements the upper four bits are those of the element, the others those
+// of the byte in it: four times lead from elements to bytes of equal weight, as many as the others are lead back.
+template <size_t size, int rounds>
+inline void interleave(Bytes16 (&vectors)[size]) {
   Bytes16 next[size];
 #pragma GCC unroll 4
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < rounds; ++round) {
 #pragma GCC unroll 8
     for (size_t i = 0; i < size / 2; ++i) {
       const Bytes16 a = vectors[i], b = vectors[i + size / 2];
@@ -45,28 +47,52 @@ inline void shuffle_vectors(Bytes16 (&vectors)[size]) {
   }
 }
 
+// Elements that are done at once: a line of the cache for each byte of an element.
+constexpr size_t line = 64;
+
 // Returns how many elements it has done.
 template <size_t size>
-size_t shuffle_blocks(const std::byte* in, std::byte* out, size_t count) {
-  Bytes16 vectors[size];
-  size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
+size_t shuffle_lines(const std::byte* in, std::byte* out, size_t count) {
+  Bytes16 vectors[size], lines[size][line / 16];
+  size_t done = 0;
+  for (; done + line <= count; done += line) {
+    for (size_t part = 0; part < line / 16; ++part) {
+      const std::byte* const from = in + (done + 16 * part) * size;
 #pragma GCC unroll 16
-    for (size_t b = 0; b < size; ++b) std::memcpy(&vectors[b], in + i * size + b * 16, 16);
-    shuffle_vectors(vectors);
+      for (size_t b = 0; b < size; ++b) std::memcpy(&vectors[b], from + 16 * b, 16);
+      interleave<size, 4>(vectors);
 #pragma GCC unroll 16
-    for (size_t b = 0; b < size; ++b) std::memcpy(out + b * count + i, &vectors[b], 16);
+      for (size_t b = 0; b < size; ++b) lines[b][part] = vectors[b];
+    }
+    for (size_t b = 0; b < size; ++b) std::memcpy(out + b * count + done, &lines[b], line);
   }
-  return i;
+  return done;
 }
 
+template <size_t size>
+size_t unshuffle_lines(const std::byte* in, std::byte* out, size_t count) {
+  Bytes16 vectors[size];
+  size_t done = 0;
+  for (; done + line <= count; done += line)
+    for (size_t part = 0; part < line / 16; ++part) {
+#pragma GCC unroll 16
+      for (size_t b = 0; b < size; ++b) std::memcpy(&vectors[b], in + b * count + done + 16 * part, 16);
+      interleave<size, std::countr_zero(size)>(vectors);
+      std::byte* const to = out + (done + 16 * part) * size;
+#pragma GCC unroll 16
+      for (size_t b = 0; b < size; ++b) std::memcpy(to + 16 * b, &vectors[b], 16);
+    }
+  return done;
+}
+
+constexpr size_t at_once = 4096;  // elements: what is read or written several times stays in the cache
+
 template <typename Size>
-void shuffle(const std::byte* in, std::byte* out, size_t count, Size size) {
+void shuffle_numbers(const std::byte* in, std::byte* out, size_t count, Size size) {
   size_t done = 0;
   if constexpr (!std::is_same_v<Size, size_t>) {
-    if constexpr (fits_vectors<Size::value>) done = shuffle_blocks<Size::value>(in, out, count);
+    if constexpr (fits_vectors<Size::value>) done = shuffle_lines<Size::value>(in, out, count);
   }
-  constexpr size_t at_once = 4096;  // elements: what is read several times stays in the cache
   for (size_t first = done; first < count; first += at_once) {
     const size_t last = std::min(count, first + at_once);
     for (size_t b = 0; b < size; ++b)
@@ -75,9 +101,13 @@ void shuffle(const std::byte* in, std::byte* out, size_t count, Size size) {
 }
 
 template <typename Size>
-void unshuffle(const std::byte* in, std::byte* out, size_t count, Size size) {
-  for (size_t first = 0; first < count; first += 256) {
-    const size_t last = std::min(count, first + 256);
+void unshuffle_numbers(const std::byte* in, std::byte* out, size_t count, Size size) {
+  size_t done = 0;
+  if constexpr (!std::is_same_v<Size, size_t>) {
+    if constexpr (fits_vectors<Size::value>) done = unshuffle_lines<Size::value>(in, out, count);
+  }
+  for (size_t first = done; first < count; first += at_once) {
+    const size_t last = std::min(count, first + at_once);
     for (size_t b = 0; b < size; ++b)
       for (size_t i = first; i < last; ++i) out[i * size + b] = in[b * count + i];
   }
@@ -97,19 +127,18 @@ void with_size(size_t size, const By& by) {
 
 }  // namespace
 
-std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, size_t size) {
-  std::vector<std::byte> out(bytes.size());
+void unshuffle(std::span<const std::byte> bytes, size_t size, std::vector<std::byte>& out) {
+  out.resize(bytes.size());
   const size_t count = bytes.size() / size, whole = count * size;
-  with_size(size, [&](auto known) { unshuffle(bytes.data(), out.data(), count, known); });
+  with_size(size, [&](auto known) { unshuffle_numbers(bytes.data(), out.data(), count, known); });
   std::memcpy(out.data() + whole, bytes.data() + whole, bytes.size() - whole);
-  return out;
 }
 
 std::span<const std::byte> Shuffle::operator()(std::span<const std::byte> chunk) {
   if (!any()) return chunk;
   shuffled_.resize(chunk.size());
   const auto size = static_cast<size_t>(element_bytes_), count = chunk.size() / size;
-  with_size(size, [&](auto known) { shuffle(chunk.data(), shuffled_.data(), count, known); });
+  with_size(size, [&](auto known) { shuffle_numbers(chunk.data(), shuffled_.data(), count, known); });
   std::memcpy(shuffled_.data() + count * size, chunk.data() + count * size, chunk.size() - count * size);
   return shuffled_;
 }

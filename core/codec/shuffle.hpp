@@ -26,7 +26,7 @@ class Shuffle {
   std::vector<std::byte> shuffled_;
 };
 
-// Undoes the filter for elements of SIZE bytes.
-std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, size_t size);
+// Undoes the filter for elements of SIZE bytes, into OUT.
+void unshuffle(std::span<const std::byte> bytes, size_t size, std::vector<std::byte>& out);
 
 }  // namespace penstock

@@ -286,13 +286,14 @@ Result<bool> ChunkStore::take_old(const ChunkId& chunk) {
   const bool grew = old->shape[0] < dataset(chunk.dataset).shape[0];
   if (grew && box.start[0] + box.count[0] > old->shape[0]) return false;  // what it has there is not known
   PENSTOCK_TRY(open_old(chunk.dataset));
-  PENSTOCK_ASSIGN(const auto stored, open_->read_chunk(box.start, tiles(chunk.dataset).bytes()));
-  if (!stored) return false;
+  StoredChunk stored;
+  PENSTOCK_ASSIGN(const bool found, open_->read_chunk(box.start, tiles(chunk.dataset).bytes(), stored));
+  if (!found) return false;
   const std::lock_guard lock(mutex_);
-  std::byte* const to = room(chunk.dataset, std::ssize(stored->bytes));
+  std::byte* const to = room(chunk.dataset, std::ssize(stored.bytes));
   if (to == nullptr) return Status(Code::memory, "no memory for encoded chunks");
-  std::ranges::copy(stored->bytes, to);
-  keep(chunk, {std::ssize(stored->bytes), stored->skipped});
+  std::ranges::copy(stored.bytes, to);
+  keep(chunk, {std::ssize(stored.bytes), stored.skipped});
   return true;
 }
 

@@ -36,10 +36,9 @@ class ForeignDataset {
   // The elements of BOX in row-major order, converted to the dataset's type. Code::unsupported where it knows only the
   // chunks as they lie.
   virtual Status read(const Box& box, std::span<std::byte> out) = 0;
-  // The chunk whose first element is START, as it is. Nothing if it is not there, or has more than MOST bytes.
-  virtual Result<std::optional<StoredChunk>> read_chunk(const Dims& /*start*/, int64_t /*most*/) {
-    return std::optional<StoredChunk>();
-  }
+  // Replaces CHUNK by the one whose first element is START, as it is. False if it is not there, or has more than MOST
+  // bytes.
+  virtual Result<bool> read_chunk(const Dims& /*start*/, int64_t /*most*/, StoredChunk& /*chunk*/) { return false; }
 };
 
 // All functions are local (rank 0 calls them; for a set each rank lays out its own part). They keep no state.

@@ -31,11 +31,8 @@ template <size_t slot>
 size_t run(unsigned flags, size_t count, const unsigned* values, size_t bytes, size_t* size, void** buffer) {
   if ((flags & H5Z_FLAG_REVERSE) == 0) return 0;
   std::vector<std::byte> decoded;
-  const Status status = guarded([&]() -> Status {
-    PENSTOCK_ASSIGN(decoded, offered[slot].decode(
-                                 {{static_cast<const std::byte*>(*buffer), bytes}, {values, count}, bounds.longest}));
-    return {};
-  });
+  const FilteredChunk chunk{{static_cast<const std::byte*>(*buffer), bytes}, {values, count}, bounds.longest};
+  const Status status = guarded([&] { return offered[slot].decode(chunk, decoded); });
   if (!status.ok() || decoded.empty() || decoded.size() < bounds.shortest) return 0;
   void* made = H5allocate_memory(decoded.size(), false);
   if (made == nullptr) return 0;

@@ -27,11 +27,11 @@ struct FilteredChunk {
   size_t most = 0;                   // what decodes to more bytes is damaged
 };
 
-// Undoes the filter of number ID. DECODE returns all bytes of a chunk. Any thread.
+// Undoes the filter of number ID. DECODE replaces OUT by all bytes of a chunk. Any thread.
 struct FilterDecoder {
   int id = 0;
   const char* name = "";
-  Result<std::vector<std::byte>> (*decode)(const FilteredChunk& chunk) = nullptr;
+  Status (*decode)(const FilteredChunk& chunk, std::vector<std::byte>& out) = nullptr;
 };
 
 // Of a chunk.

@@ -48,16 +48,16 @@ class BloscEncoder final : public ChunkEncoder {
   const size_t element_bytes_;
 };
 
-Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
+Status decode(const FilteredChunk& chunk, std::vector<std::byte>& out) {
   const auto damaged = [] { return Status(Code::damaged, "a chunk cannot be decoded by Blosc"); };
   size_t bytes = 0;
   if (chunk.bytes.size() < BLOSC_MIN_HEADER_LENGTH ||
       blosc_cbuffer_validate(chunk.bytes.data(), chunk.bytes.size(), &bytes) != 0 || bytes == 0 || bytes > chunk.most)
     return damaged();
-  std::vector<std::byte> out(bytes);
+  out.resize(bytes);
   if (blosc_decompress_ctx(chunk.bytes.data(), out.data(), out.size(), threads) != static_cast<int>(bytes))
     return damaged();
-  return out;
+  return {};
 }
 
 class Blosc final : public Codec {

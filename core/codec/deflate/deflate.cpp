@@ -41,16 +41,16 @@ struct FreeDecompressor {
   void operator()(libdeflate_decompressor* decompressor) const { libdeflate_free_decompressor(decompressor); }
 };
 
-Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
+Status decode(const FilteredChunk& chunk, std::vector<std::byte>& out) {
   thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> own(libdeflate_alloc_decompressor());
   if (!own) return Status(Code::memory, "no memory for a decompressor");
-  std::vector<std::byte> out(chunk.most);
+  out.resize(chunk.most);
   size_t made = 0;
   if (libdeflate_zlib_decompress(own.get(), chunk.bytes.data(), chunk.bytes.size(), out.data(), out.size(), &made) !=
       LIBDEFLATE_SUCCESS)
     return Status(Code::damaged, "a chunk cannot be decoded by deflate");
   out.resize(made);
-  return out;
+  return {};
 }
 
 class Deflate final : public Codec {

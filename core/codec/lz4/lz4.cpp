@@ -72,14 +72,14 @@ class Lz4Encoder final : public ChunkEncoder {
   std::vector<std::byte> state_;
 };
 
-Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
+Status decode(const FilteredChunk& chunk, std::vector<std::byte>& out) {
   const auto damaged = [] { return Status(Code::damaged, "a chunk cannot be decoded by LZ4"); };
   std::span<const std::byte> in = chunk.bytes;
   if (in.size() < head_bytes) return damaged();
   const uint64_t bytes = get_number(in.first(8)), block = get_number(in.subspan(8, 4));
   constexpr uint64_t most_smaller = 255;  // times: LZ4 has no longer match for a byte
   if (bytes == 0 || block == 0 || bytes > chunk.most || bytes / most_smaller > in.size()) return damaged();
-  std::vector<std::byte> out(bytes);
+  out.resize(bytes);
   in = in.subspan(12);
   for (uint64_t at = 0; at < bytes;) {
     const uint64_t size = std::min(block, bytes - at);
@@ -95,7 +95,7 @@ Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
     in = in.subspan(length);
     at += size;
   }
-  return out;
+  return {};
 }
 
 class Lz4 final : public Codec {

@@ -13,7 +13,9 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
 }
 
 Result<std::vector<std::byte>> decode_lz4(const std::vector<std::byte>& chunk) {
-  return find_codec("lz4")->decoders().at(0).decode({chunk, {}, 100});
+  std::vector<std::byte> out;
+  PENSTOCK_TRY(find_codec("lz4")->decoders().at(0).decode({chunk, {}, 100}, out));
+  return out;
 }
 
 TEST(Lz4, DecodesSeveralBlocks) {

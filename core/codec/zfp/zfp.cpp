@@ -118,7 +118,7 @@ class ZfpEncoder final : public ChunkEncoder {
   bool is_changed_ = false;
 };
 
-Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
+Status decode(const FilteredChunk& chunk, std::vector<std::byte>& out) {
   const auto damaged = [] { return Status(Code::damaged, "a chunk cannot be decoded by zfp"); };
   if (!streams_are_portable()) return Status(Code::unsupported, "this zfp reads bits in another order");
   PENSTOCK_ASSIGN(const ZfpHeader header, read_zfp_values(chunk.values));
@@ -130,9 +130,9 @@ Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
   const size_t count = std::min(chunk.bytes.size(), enough);
   ZfpBuffer encoded(enough);
   std::memcpy(encoded.data(), chunk.bytes.data(), count);
-  std::vector<std::byte> out(bytes);
+  out.resize(bytes);
   if (!decompress(header, encoded, count, out)) return damaged();
-  return out;
+  return {};
 }
 
 class Zfp final : public Codec {

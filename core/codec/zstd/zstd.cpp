@@ -38,15 +38,15 @@ class ZstdEncoder final : public ChunkEncoder {
   Shuffle shuffle_;
 };
 
-Result<std::vector<std::byte>> decode(const FilteredChunk& chunk) {
+Status decode(const FilteredChunk& chunk, std::vector<std::byte>& out) {
   const std::span<const std::byte> encoded = chunk.bytes;
   const auto damaged = [] { return Status(Code::damaged, "a chunk cannot be decoded by Zstandard"); };
   const unsigned long long bytes = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
   if (bytes == 0 || bytes > chunk.most) return damaged();  // also where it is not known
-  std::vector<std::byte> out(bytes);
+  out.resize(bytes);
   const size_t made = ZSTD_decompress(out.data(), out.size(), encoded.data(), encoded.size());
   if (made != out.size()) return damaged();
-  return out;
+  return {};
 }
 
 class Zstd final : public Codec {

@@ -185,17 +185,16 @@ class OpenDataset final : public ForeignDataset {
     return read_open(handle_, path_, dataset_, box, out).in("'" + path_ + "', dataset '" + dataset_.name + "'");
   }
 
-  Result<std::optional<StoredChunk>> read_chunk(const Dims& start, int64_t most) override {
+  Result<bool> read_chunk(const Dims& start, int64_t most, StoredChunk& chunk) override {
     const QuietErrors quiet;
     hsize_t at[max_rank], size = 0;
     std::copy(start.begin(), start.end(), at);
     if (H5Dget_chunk_storage_size(handle_, at, &size) < 0 || size == 0 || size > static_cast<hsize_t>(most))
-      return std::optional<StoredChunk>();
-    StoredChunk chunk;
+      return false;
     chunk.bytes.resize(size);
     if (H5Dread_chunk(handle_, H5P_DEFAULT, at, &chunk.skipped, chunk.bytes.data()) < 0)
       return library_error(Code::damaged, "reading a chunk").in("'" + path_ + "', dataset '" + dataset_.name + "'");
-    return std::optional(std::move(chunk));
+    return true;
   }
 
  private:

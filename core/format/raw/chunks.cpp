@@ -41,15 +41,16 @@ class Chunks final : public ForeignDataset {
     return {};
   }
 
-  Result<std::optional<StoredChunk>> read_chunk(const Dims& start, int64_t most) override {
+  Result<bool> read_chunk(const Dims& start, int64_t most, StoredChunk& chunk) override {
     const Box first{start, Dims::filled(start.rank(), 1)};
-    const EncodedChunk* chunk = find(tiles_.of(Selection::of_box(shape_, first)).front());
-    if (chunk == nullptr || chunk->bytes > most) return std::optional<StoredChunk>();
-    StoredChunk stored{std::vector<std::byte>(static_cast<size_t>(chunk->bytes)), chunk->skipped};
-    const ssize_t n = read_at(file_.get(), stored.bytes, chunk->offset);
+    const EncodedChunk* listed = find(tiles_.of(Selection::of_box(shape_, first)).front());
+    if (listed == nullptr || listed->bytes > most) return false;
+    chunk.bytes.resize(static_cast<size_t>(listed->bytes));
+    chunk.skipped = listed->skipped;
+    const ssize_t n = read_at(file_.get(), chunk.bytes, listed->offset);
     if (n < 0) return Status::from_errno(errno, "reading " + name_);
-    if (n < chunk->bytes) return Status(Code::damaged, name_ + ": its part was cut off");
-    return std::optional(std::move(stored));
+    if (n < listed->bytes) return Status(Code::damaged, name_ + ": its part was cut off");
+    return true;
   }
 
  private:
