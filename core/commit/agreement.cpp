@@ -33,11 +33,8 @@ Status count_rows(const Communicator& comm, std::span<const Pending> pending, Ag
   std::vector<int64_t> total(index.size());
   for (const Pending& p : pending)
     if (const auto at = index.find(p.name); at != index.end()) total[at->second] += p.part.rows();
-  std::vector<int64_t> before = total;
-  if (!index.empty()) {
-    PENSTOCK_TRY(comm->exclusive_sum(before));
-    PENSTOCK_TRY(comm->all_reduce_sum(total));
-  }
+  std::vector<int64_t> before(total.size());
+  if (!index.empty()) PENSTOCK_TRY(comm->exclusive_sum(total, before));
   for (auto& [name, definition] : datasets) {
     const auto ragged = index.find(name);
     if (ragged == index.end() && definition.sharing != Sharing::per_rank) continue;

@@ -69,20 +69,19 @@ Result<int64_t> write_ahead(const Communicator& comm, Files& files, IoMode mode,
     }
     if (failure.ok()) failure = encoded;
     const int64_t taken = store.filled(), padded = round_up(taken, direct_alignment);
-    int64_t before = padded, sums[2] = {padded, failure.ok() ? 0 : 1};
+    int64_t sums[2] = {padded, failure.ok() ? 0 : 1}, before[2];
     {
       PhaseTimer timer(phases, Phase::exchange);
-      PENSTOCK_TRY(comm->exclusive_sum(std::span(&before, 1)));
-      PENSTOCK_TRY(comm->all_reduce_sum(sums));
+      PENSTOCK_TRY(comm->exclusive_sum(sums, before));
     }
     if (sums[1] > 0) break;
     PhaseTimer timer(phases, Phase::write);
     failure = guarded([&]() -> Status {
-      store.place(file.end + before);
+      store.place(file.end + before[0]);
       if (taken == 0) return {};
       std::ranges::fill(writer.buffer().subspan(static_cast<size_t>(taken), static_cast<size_t>(padded - taken)),
                         std::byte{});
-      return writer.write(file.end + before, padded);
+      return writer.write(file.end + before[0], padded);
     });
     file.end += sums[0];
   }

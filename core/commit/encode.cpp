@@ -306,9 +306,8 @@ Result<std::vector<int64_t>> place_chunks(const Communicator& comm, ChunkStore& 
                                           std::vector<Encoding>& encodings) {
   std::vector<int64_t> sums;
   for (const LocalChunks& local : store.local()) sums.push_back(local.bytes);
-  std::vector<int64_t> before = sums;
-  PENSTOCK_TRY(comm->exclusive_sum(before));
-  PENSTOCK_TRY(comm->all_reduce_sum(sums));
+  std::vector<int64_t> before(sums.size());
+  PENSTOCK_TRY(comm->exclusive_sum(sums, before));
   Encoder lists;
   for (size_t d = 0; d < encodings.size(); ++d) {
     encodings[d].bytes = sums[d];

@@ -94,17 +94,17 @@ class PerRank final : public Placement {
     PENSTOCK_TRY(comm.all_reduce_max(std::span(&buffered, 1)));
     if (buffered != 0) placed.io = Io::buffered;
 
-    int64_t before = 0;
-    for (const Part& part : placed.parts) before += part.bytes;
-    PENSTOCK_TRY(comm.exclusive_sum(std::span(&before, 1)));
+    int64_t all = 0, before = 0;
+    for (const Part& part : placed.parts) all += part.bytes;
+    PENSTOCK_TRY(comm.exclusive_sum(std::span(&all, 1), std::span(&before, 1)));
     for (Part& part : placed.parts) part.virtual_base += before;
     for (Piece& piece : placed.pieces) piece.address += before;
 
     begin_contents(placing, placed);
     placed.contents.parts.clear();  // read_index numbers them
-    PENSTOCK_ASSIGN(const auto all, comm.gather(index.take(), 0));
+    PENSTOCK_ASSIGN(const auto indexes, comm.gather(index.take(), 0));
     Status status;
-    for (const auto& one : all)
+    for (const auto& one : indexes)
       if (status.ok()) status = read_index(one, placed);
     if (status.ok()) status = check_counts(*placing.catalogue, placed.contents);
     PENSTOCK_TRY(agree(placing.comm, status));

@@ -113,8 +113,9 @@ class CommunicatorInterface {
     const Status status = all_reduce_sum(sums);
     return status.ok() ? all_reduce_xor(bits) : status;
   }
-  // Replaces VALUES by the sums over all lower ranks (0 on rank 0).
-  virtual Status exclusive_sum(std::span<int64_t> values) const = 0;
+  // Replaces VALUES by the sums over all ranks, and BEFORE, of the same size, by those over all lower ranks (0 on
+  // rank 0).
+  virtual Status exclusive_sum(std::span<int64_t> values, std::span<int64_t> before) const = 0;
   // Copies BYTES of ROOT to every rank; resizes BYTES there.
   virtual Status broadcast(std::vector<std::byte>& bytes, int root) const = 0;
   // Returns one entry for each rank at ROOT, and an empty list elsewhere. O(P) memory at ROOT only.

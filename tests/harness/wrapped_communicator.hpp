@@ -83,8 +83,9 @@ class WrappedCommunicator : public CommunicatorInterface {
     words_ += std::ssize(sums) + std::ssize(bits);
     return timed([&] { return inner_->all_reduce_sum_xor(sums, bits); });
   }
-  Status exclusive_sum(std::span<int64_t> values) const override {
-    return timed([&] { return inner_->exclusive_sum(values); });
+  Status exclusive_sum(std::span<int64_t> values, std::span<int64_t> before) const override {
+    words_ += std::ssize(values);
+    return timed([&] { return inner_->exclusive_sum(values, before); });
   }
   Status broadcast(std::vector<std::byte>& bytes, int root) const override {
     return timed([&] { return inner_->broadcast(bytes, root); });

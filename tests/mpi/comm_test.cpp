@@ -34,14 +34,15 @@ void reductions(const Communicator& comm) {
   CHECK(least[0] == 0 && least[1] == 1 - size && least[2] == INT64_MIN, "min");
   CHECK(most[0] == size - 1 && most[1] == 0 && most[2] == INT64_MAX, "max");
   CHECK(sum[0] == size * (size - 1) / 2 && sum[1] == size && sum[2] == size << 40, "sum");
-  int64_t before[] = {rank + 1, 10};
-  CHECK_OK(comm->exclusive_sum(before), "exclusive sum");
-  CHECK(before[0] == rank * (rank + 1) / 2 && before[1] == 10 * rank, "exclusive sum");
+  int64_t all[] = {rank + 1, 10}, before[2];
+  CHECK_OK(comm->exclusive_sum(all, before), "exclusive sum");
+  CHECK(all[0] == size * (size + 1) / 2 && all[1] == 10 * size, "exclusive sum, all");
+  CHECK(before[0] == rank * (rank + 1) / 2 && before[1] == 10 * rank, "exclusive sum, before");
   // More than a library sends before somebody has asked for it.
   for (const size_t count : {size_t{10}, size_t{600}, size_t{20000}, size_t{1} << 18}) {
-    std::vector<int64_t> many(count), bits(count), below(count);
+    std::vector<int64_t> many(count), bits(count), all(count), below(count);
     for (size_t i = 0; i < count; ++i) {
-      many[i] = below[i] = rank * static_cast<int64_t>(i);
+      many[i] = all[i] = rank * static_cast<int64_t>(i);
       bits[i] = int64_t{1} << (rank + static_cast<int64_t>(i) % 7);
     }
     std::vector<int64_t> many_too = many, bits_too = bits;
@@ -49,7 +50,8 @@ void reductions(const Communicator& comm) {
     CHECK_OK(comm->all_reduce_sum(many), "sum of many");
     CHECK_OK(comm->all_reduce_xor(bits), "xor of many");
     CHECK(many_too == many && std::equal(bits.begin(), bits.begin() + count / 2, bits_too.begin()), "both in one");
-    CHECK_OK(comm->exclusive_sum(below), "exclusive sum of many");
+    CHECK_OK(comm->exclusive_sum(all, below), "exclusive sum of many");
+    CHECK(all == many, "exclusive sum of many, all");
     bool right = true;
     for (size_t i = 0; i < count; ++i)
       right = right && many[i] == size * (size - 1) / 2 * static_cast<int64_t>(i) &&
@@ -58,7 +60,7 @@ void reductions(const Communicator& comm) {
     CHECK(right, "reductions of " + std::to_string(count));
   }
   CHECK_OK(comm->all_reduce_sum({}), "a sum of nothing");
-  CHECK_OK(comm->exclusive_sum({}), "an exclusive sum of nothing");
+  CHECK_OK(comm->exclusive_sum({}, {}), "an exclusive sum of nothing");
 }
 
 void broadcast_and_gather(const Communicator& comm) {

@@ -124,7 +124,9 @@ class MpiCommunicator : public MpiCommunicatorInterface, public std::enable_shar
     std::copy_n(all.begin() + std::ssize(sums), bits.size(), bits.begin());
     return {};
   }
-  Status exclusive_sum(std::span<int64_t> values) const override { return tree_.exclusive_sum(values); }
+  Status exclusive_sum(std::span<int64_t> values, std::span<int64_t> before) const override {
+    return tree_.exclusive_sum(values, before);
+  }
   Status broadcast(std::vector<std::byte>& bytes, int root) const override { return tree_.broadcast(bytes, root); }
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root) const override {
     if (rank_ != root && !bytes.empty()) {

@@ -13,21 +13,39 @@ namespace penstock {
 namespace {
 
 // Each with the next number for data after a frame. Above those of send, receive and sparse_exchange.
-constexpr int tag_up = 1030, tag_down = 1032, tag_sum = 1034, tag_gather = 1036, tag_pieces = 1038;
+constexpr int tag_up = 1030, tag_down = 1032, tag_gather = 1036, tag_pieces = 1038;
 constexpr unsigned looks_before_yield = 64;  // yielding at each poll makes four ranks on two cores six times as slow
 constexpr size_t piece_bytes = 256 << 10;
 
-void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind, size_t sums = 0) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    int64_t other = 0;
-    std::memcpy(&other, theirs.data() + i * sizeof other, sizeof other);
-    const bool both = kind == Tree::Kind::sum_bits;
-    switch (both ? (i < sums ? Tree::Kind::sum : Tree::Kind::bits) : kind) {
-      case Tree::Kind::min: values[i] = std::min(values[i], other); break;
-      case Tree::Kind::max: values[i] = std::max(values[i], other); break;
-      case Tree::Kind::bits: values[i] ^= other; break;
-      default: values[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) + static_cast<uint64_t>(other));
+int64_t at(std::span<const std::byte> numbers, size_t i) {
+  int64_t value = 0;
+  std::memcpy(&value, numbers.data() + i * sizeof value, sizeof value);
+  return value;
+}
+
+// Sums and differences of any numbers, as of unsigned ones.
+void add(int64_t& to, int64_t value) {
+  to = static_cast<int64_t>(static_cast<uint64_t>(to) + static_cast<uint64_t>(value));
+}
+void subtract(std::span<int64_t> from, std::span<const std::byte> numbers) {
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<int64_t>(static_cast<uint64_t>(from[i]) - static_cast<uint64_t>(at(numbers, i)));
+}
+
+// THEIRS: those of ranks above or, FROM_BELOW, below.
+void combine(std::span<int64_t> values, std::span<const std::byte> theirs, Tree::Kind kind, size_t sums,
+             bool from_below) {
+  using Kind = Tree::Kind;
+  const size_t half = values.size() / 2, count = kind == Kind::exclusive_sum ? half : values.size();
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t other = at(theirs, i);
+    switch (kind == Kind::sum_bits ? (i < sums ? Kind::sum : Kind::bits) : kind) {
+      case Kind::min: values[i] = std::min(values[i], other); break;
+      case Kind::max: values[i] = std::max(values[i], other); break;
+      case Kind::bits: values[i] ^= other; break;
+      default: add(values[i], other);
     }
+    if (kind == Kind::exclusive_sum && from_below) add(values[half + i], other);
   }
 }
 
@@ -159,56 +177,50 @@ Status Tree::receive(std::span<const int> peers, int tag, std::span<Slot> slots)
   return await();
 }
 
-// By recursive doubling, which takes half as many steps as up and down a tree. Ranks beyond the largest power of two
-// are represented by a lower rank.
+// By recursive doubling, which takes half as many steps as up and down a tree. Groups of neighbours join.
+// Of P ranks, 2^n <= P < 2^(n + 1), the first P - 2^n pairs are represented by their second rank.
 Status Tree::reduce(std::span<int64_t> values, Kind kind, int sums) {
-  const auto add = [&] { combine(values, in_[0].data(), kind, static_cast<size_t>(sums)); };
+  const auto join = [&](int peer) { combine(values, in_[0].data(), kind, static_cast<size_t>(sums), peer < rank_); };
   return call(kind, sums, values.size_bytes(), [&]() -> Status {
     int most = 1;
     while (2 * most <= size_) most *= 2;
-    const int spokesman = rank_ - most, client = rank_ + most < size_ ? rank_ + most : -1;
+    const int pairs = size_ - most;
+    const bool paired = rank_ < 2 * pairs;
     const auto take = [&](int peer, int tag) { return receive(std::span(&peer, 1), tag, in_); };
-    if (spokesman >= 0) {
+    if (paired && rank_ % 2 == 0) {
       fill(up_, std::as_bytes(values));
-      PENSTOCK_TRY(send(up_, spokesman, tag_up));
-      PENSTOCK_TRY(take(spokesman, tag_down));
+      PENSTOCK_TRY(send(up_, rank_ + 1, tag_up));
+      PENSTOCK_TRY(take(rank_ + 1, tag_down));
       if (!values.empty()) std::memcpy(values.data(), in_[0].data().data(), values.size_bytes());
+      if (kind == Kind::exclusive_sum) subtract(values.subspan(values.size() / 2), up_.data());  // own is not before
       return {};
     }
-    if (client >= 0) {
-      PENSTOCK_TRY(take(client, tag_up));
-      add();
+    if (paired) {
+      PENSTOCK_TRY(take(rank_ - 1, tag_up));
+      join(rank_ - 1);
     }
+    const int group = paired ? rank_ / 2 : rank_ - pairs;
     for (int distance = 1; distance < most; distance *= 2) {
+      const int other = group ^ distance, peer = other < pairs ? 2 * other + 1 : other + pairs;
       fill(up_, std::as_bytes(values));
-      PENSTOCK_TRY(send(up_, rank_ ^ distance, tag_up));
-      PENSTOCK_TRY(take(rank_ ^ distance, tag_up));
-      add();
+      PENSTOCK_TRY(send(up_, peer, tag_up));
+      PENSTOCK_TRY(take(peer, tag_up));
+      join(peer);
     }
-    if (client < 0) return {};
+    if (!paired) return {};
     fill(down_, std::as_bytes(values));
-    PENSTOCK_TRY(send(down_, client, tag_down));
+    PENSTOCK_TRY(send(down_, rank_ - 1, tag_down));
     return await();
   });
 }
 
-Status Tree::exclusive_sum(std::span<int64_t> values) {
-  std::vector<int64_t> all(values.begin(), values.end());  // sums over this rank and some ranks just below it
-  std::ranges::fill(values, 0);
-  return call(Kind::exclusive_sum, 0, values.size_bytes(), [&]() -> Status {
-    for (int distance = 1; distance < size_; distance *= 2) {
-      const int above = rank_ + distance, below = rank_ - distance;
-      if (above < size_) {
-        fill(up_, std::as_bytes(std::span(all)));
-        PENSTOCK_TRY(send(up_, above, tag_sum));
-      }
-      PENSTOCK_TRY(receive(std::span(&below, below >= 0 ? 1 : 0), tag_sum, in_));
-      if (below < 0) continue;
-      combine(values, in_[0].data(), Kind::sum);
-      combine(all, in_[0].data(), Kind::sum);
-    }
-    return {};
-  });
+Status Tree::exclusive_sum(std::span<int64_t> values, std::span<int64_t> before) {
+  std::vector<int64_t> both(values.begin(), values.end());
+  both.resize(2 * values.size());
+  PENSTOCK_TRY(reduce(both, Kind::exclusive_sum));
+  std::copy_n(both.begin(), values.size(), values.begin());
+  std::copy_n(both.begin() + std::ssize(values), values.size(), before.begin());
+  return {};
 }
 
 Status Tree::broadcast(std::vector<std::byte>& bytes, int root) {

@@ -28,10 +28,11 @@ class Tree {
 
   Tree(MPI_Comm comm, int rank, int size, Watch& watch, CallOf call);
 
-  // KIND: min, max, sum, bits (exclusive or), or sum_bits: the first SUMS values by sum, the others by bits. Empty
-  // VALUES: a barrier.
+  // KIND: min, max, sum, bits (exclusive or), or sum_bits: the first SUMS values by sum, the others by bits; or
+  // exclusive_sum: the first half of the values by sum over all ranks, the other by those of lower ranks, which was 0.
+  // Empty VALUES: a barrier.
   Status reduce(std::span<int64_t> values, Kind kind, int sums = 0);
-  Status exclusive_sum(std::span<int64_t> values);
+  Status exclusive_sum(std::span<int64_t> values, std::span<int64_t> before);
   Status broadcast(std::vector<std::byte>& bytes, int root);
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, int root);
 

@@ -24,8 +24,8 @@ class SerialCommunicator : public CommunicatorInterface {
   Status all_reduce_max(std::span<int64_t>) const override { return {}; }
   Status all_reduce_sum(std::span<int64_t>) const override { return {}; }
   Status all_reduce_xor(std::span<int64_t>) const override { return {}; }
-  Status exclusive_sum(std::span<int64_t> values) const override {
-    std::fill(values.begin(), values.end(), 0);
+  Status exclusive_sum(std::span<int64_t>, std::span<int64_t> before) const override {
+    std::ranges::fill(before, 0);
     return {};
   }
   Status broadcast(std::vector<std::byte>&, int) const override { return {}; }

@@ -26,9 +26,12 @@ TEST(Serial, CollectivesOfOne) {
   EXPECT_TRUE(comm->all_reduce_sum(values).ok());
   EXPECT_EQ(values[0], 5);
   EXPECT_EQ(values[1], -7);
-  EXPECT_TRUE(comm->exclusive_sum(values).ok());
-  EXPECT_EQ(values[0], 0);
-  EXPECT_EQ(values[1], 0);
+  int64_t before[] = {1, 2};
+  EXPECT_TRUE(comm->exclusive_sum(values, before).ok());
+  EXPECT_EQ(values[0], 5);
+  EXPECT_EQ(values[1], -7);
+  EXPECT_EQ(before[0], 0);
+  EXPECT_EQ(before[1], 0);
   auto data = bytes_of("abc");
   EXPECT_TRUE(comm->broadcast(data, 0).ok());
   EXPECT_EQ(data, bytes_of("abc"));
