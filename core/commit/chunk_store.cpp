@@ -194,10 +194,11 @@ Status ChunkStore::encode(int worker, const ChunkId& chunk, std::span<const std:
   const Way& way = ways_[static_cast<size_t>(chunk.dataset)];
   if (way.keep_bits > 0) {
     Loss none;
-    own.rounded.resize(tile.size());
-    convert({.keep_bits = way.keep_bits}, dataset(chunk.dataset).type, tile.data(), own.rounded.data(),
+    std::vector<std::byte>& rounded = tile.data() == own.gathered.data() ? own.gathered : own.rounded;
+    rounded.resize(tile.size());
+    convert({.keep_bits = way.keep_bits}, dataset(chunk.dataset).type, tile.data(), rounded.data(),
             std::ssize(tile) / size, none);
-    tile = own.rounded;
+    tile = rounded;
   }
   std::unique_lock lock(mutex_, std::defer_lock);
   if (all_zero(tile)) {  // as readers see a chunk that is not there

@@ -17,13 +17,15 @@ namespace {
 constexpr int lz4_filter = 32004;
 
 // A chunk of the filter: its bytes when decoded (8), those of a block (4), and the blocks, each behind its length (4).
-// Numbers are big-endian. A block as long as when decoded is stored as it is. We write one block.
-constexpr size_t head_bytes = 16;
+// Numbers are big-endian. A block as long as when decoded is stored as it is.
+constexpr size_t chunk_head = 12, block_head = 4;
 
-// By default, in chunks of some size: shuffled doubles were 0.4 and 1.5 % larger than with 1, in 0.8 of the time. Small
-// chunks would grow by more.
-constexpr int acceleration = 4;
-constexpr int some_size = 64 << 10;
+// By default, chunks of numbers have a block for the bytes of each weight, if these are so many. Most bytes of a number
+// are noise, which is stored as it is. So are those that are nearly noise, for which LZ4 would take longer than for all
+// others: docs/decisions/0041.
+constexpr size_t smallest_block = 16 << 10;
+constexpr size_t sample_bytes = 1024;  // in the middle of a block: it is noise if they do not shrink by a quarter
+constexpr int acceleration = 4, acceleration_of_noise = 256;
 
 void put_number(std::byte* at, int bytes, uint64_t value) {
   for (int i = bytes - 1; i >= 0; --i, value >>= 8U) at[i] = static_cast<std::byte>(value);
@@ -42,45 +44,98 @@ class Lz4Encoder final : public ChunkEncoder {
  public:
   explicit Lz4Encoder(const CodecUse& use)
       : level_(use.level),
+        element_bytes_(static_cast<size_t>(bytes(use.type))),
         shuffle_(bytes(use.type)),
         state_(static_cast<size_t>(level_ > 1 ? LZ4_sizeofStateHC() : LZ4_sizeofState())) {}
 
   Result<EncodedSize> encode(std::span<const std::byte> chunk, std::span<std::byte> out) override {
     const std::span<const std::byte> in = shuffle_(chunk);
-    std::byte* const to = out.data();
-    const int made = in.size() > head_bytes && in.size() <= LZ4_MAX_INPUT_SIZE ? compress(in, to + head_bytes) : 0;
-    if (made > 0) {
-      put_number(to, 8, in.size());
-      put_number(to + 8, 4, in.size());
-      put_number(to + 12, 4, static_cast<uint64_t>(made));
-      return EncodedSize{static_cast<int64_t>(head_bytes) + made, 0};
-    }
-    return shuffle_.store(in, out);  // encoded, it would not be smaller
+    const size_t block = level_ > 0 ? in.size() : block_bytes(in.size());
+    const size_t made = block > LZ4_MAX_INPUT_SIZE ? 0 : compress(in, block, out);
+    if (made == 0) return shuffle_.store(in, out);  // encoded, it would not be smaller
+    put_number(out.data(), 8, in.size());
+    put_number(out.data() + 8, 4, block);
+    return EncodedSize{static_cast<int64_t>(made), 0};
   }
 
  private:
-  // 0 if the result, with its head, is not smaller than IN.
-  int compress(std::span<const std::byte> in, std::byte* to) {
-    const auto size = static_cast<int>(in.size()), most = size - static_cast<int>(head_bytes) - 1;
-    if (level_ > 1) return LZ4_compress_HC_extStateHC(state_.data(), text(in.data()), text(to), size, most, level_);
-    return LZ4_compress_fast_extState(state_.data(), text(in.data()), text(to), size, most,
-                                      level_ == 1 || size < some_size ? 1 : acceleration);
+  size_t block_bytes(size_t chunk) const {
+    const size_t block = chunk / element_bytes_;
+    return block >= smallest_block && chunk % element_bytes_ == 0 ? block : chunk;
+  }
+
+  // Returns the bytes of OUT behind the blocks of IN; 0 if they are not fewer than those of IN.
+  size_t compress(std::span<const std::byte> in, size_t block, std::span<std::byte> out) {
+    size_t at = chunk_head;
+    for (size_t first = 0; first < in.size(); first += block) {
+      const std::span<const std::byte> from = in.subspan(first, block);
+      if (at + block_head >= out.size()) return 0;
+      const std::span<std::byte> to = out.subspan(at + block_head);
+      size_t made = block == in.size() ? compress_alone(from, to) : compress_one(from, to);
+      if (made == 0) {
+        if (block == in.size() || block >= to.size()) return 0;
+        std::ranges::copy(from, to.begin());
+        made = block;
+      }
+      put_number(out.data() + at, block_head, made);
+      at += block_head + made;
+    }
+    return at < in.size() ? at : 0;
+  }
+
+  size_t compress_alone(std::span<const std::byte> in, std::span<std::byte> out) {
+    if (level_ <= 1) return fast(in, out, 1);
+    const auto most = static_cast<int>(out.size());
+    const int made =
+        LZ4_compress_HC_extStateHC(state_.data(), text(in.data()), text(out.data()), std::ssize(in), most, level_);
+    return static_cast<size_t>(std::max(made, 0));
+  }
+
+  // One of several blocks. 0: it is not much smaller, and had better be stored as it is.
+  size_t compress_one(std::span<const std::byte> in, std::span<std::byte> out) {
+    const std::span<std::byte> to = out.first(std::min(out.size(), in.size() - in.size() / 8));
+    if (in[0] == std::byte{} && std::memcmp(in.data(), in.data() + 1, in.size() - 1) == 0) return zeros(in, to);
+    std::byte sample[sample_bytes * 3 / 4];
+    const bool noise = fast(in.subspan(in.size() / 2, sample_bytes), sample, 1) == 0;
+    return fast(in, to, noise ? acceleration_of_noise : acceleration);
+  }
+
+  // Of rounded numbers most bytes are zero. All blocks but that of another chunk's size have the same.
+  size_t zeros(std::span<const std::byte> in, std::span<std::byte> out) {
+    if (zeros_of_ != in.size()) {
+      zeros_.resize(static_cast<size_t>(LZ4_compressBound(static_cast<int>(in.size()))));
+      zeros_.resize(fast(in, zeros_, acceleration));
+      zeros_of_ = in.size();
+    }
+    if (zeros_.size() > out.size()) return 0;
+    std::ranges::copy(zeros_, out.begin());
+    return zeros_.size();
+  }
+
+  // 0 if the result does not fit OUT.
+  size_t fast(std::span<const std::byte> in, std::span<std::byte> out, int accelerated) {
+    return static_cast<size_t>(LZ4_compress_fast_extState(state_.data(), text(in.data()), text(out.data()),
+                                                          static_cast<int>(in.size()), static_cast<int>(out.size()),
+                                                          accelerated));
   }
 
   const int level_;
+  const size_t element_bytes_;
   Shuffle shuffle_;
   std::vector<std::byte> state_;
+  std::vector<std::byte> zeros_;  // a block of so many zeros, encoded
+  size_t zeros_of_ = 0;
 };
 
 Status decode(const FilteredChunk& chunk, std::vector<std::byte>& out) {
   const auto damaged = [] { return Status(Code::damaged, "a chunk cannot be decoded by LZ4"); };
   std::span<const std::byte> in = chunk.bytes;
-  if (in.size() < head_bytes) return damaged();
+  if (in.size() < chunk_head + block_head) return damaged();
   const uint64_t bytes = get_number(in.first(8)), block = get_number(in.subspan(8, 4));
   constexpr uint64_t most_smaller = 255;  // times: LZ4 has no longer match for a byte
   if (bytes == 0 || block == 0 || bytes > chunk.most || bytes / most_smaller > in.size()) return damaged();
   out.resize(bytes);
-  in = in.subspan(12);
+  in = in.subspan(chunk_head);
   for (uint64_t at = 0; at < bytes;) {
     const uint64_t size = std::min(block, bytes - at);
     if (in.size() < 4) return damaged();
@@ -101,13 +156,13 @@ Status decode(const FilteredChunk& chunk, std::vector<std::byte>& out) {
 class Lz4 final : public Codec {
  public:
   const Descriptor& describe() const override { return descriptor_; }
-  // By default LZ4 looks for matches less often in large chunks than LZ4 itself does, which is level 1. Above are the
-  // levels of LZ4 HC, which takes longer for fewer bytes.
+  // Level 1 is LZ4 itself for all of a chunk; the default leaves noise as it is. Above are the levels of LZ4 HC, which
+  // takes longer for fewer bytes.
   int max_level() const override { return LZ4HC_CLEVEL_MAX; }
 
   std::vector<Filter> filters(const CodecUse& use) const override {
     std::vector<Filter> list = Shuffle(bytes(use.type)).filters();
-    list.push_back({lz4_filter, {0}});  // one block, of the plug-in's own size
+    list.push_back({lz4_filter, {0}});  // the plug-in's own size of blocks, which chunks tell anyway
     return list;
   }
 

@@ -1,7 +1,11 @@
-// Tests of LZ4: chunks of several blocks, as other programs write them.
+// Tests of LZ4: chunks of several blocks, of other programs and ours.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "core/codec/codec.hpp"
+#include "core/codec/decode.hpp"
 
 namespace penstock {
 namespace {
@@ -35,6 +39,59 @@ TEST(Lz4, RefusesBlocksThatReachBeyondTheChunk) {
                             bytes_of({0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 0, 4, 0, 0, 0, 4, 1, 2, 3, 4}),  // many
                             bytes_of({1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4, 1, 2, 3, 4})})
     EXPECT_EQ(decode_lz4(chunk).status().code(), Code::damaged);
+}
+
+// Noise in all bytes of numbers but those of most weight, which are as many as BLOCK.
+std::vector<std::byte> noisy_numbers(size_t block) {
+  std::mt19937_64 random(1);
+  std::vector<double> values(block);
+  for (double& value : values) value = 1 + 1e-3 * std::uniform_real_distribution<>()(random);
+  const auto bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+
+struct Made {
+  std::vector<std::byte> bytes;
+  uint32_t skipped = 0;
+};
+
+Made encode(const CodecUse& use, std::span<const std::byte> chunk) {
+  auto encoder = find_codec("lz4")->encoder(use);
+  EXPECT_TRUE(encoder.ok());
+  Made made{std::vector<std::byte>(chunk.size()), 0};
+  for (int time = 0; time < 2; ++time) {  // encoders are used again
+    const auto size = (*encoder)->encode(chunk, made.bytes);
+    EXPECT_TRUE(size.ok());
+    made.bytes.resize(static_cast<size_t>(size->bytes));
+    made.skipped = size->skipped;
+    if (time == 0) made.bytes.resize(chunk.size());
+  }
+  return made;
+}
+
+TEST(Lz4, StoresNoiseInBlocksOfItsOwn) {
+  constexpr int64_t block = 20'000;
+  const std::vector<std::byte> chunk = noisy_numbers(block);
+  const CodecUse use{{Kind::f64}, {block}};
+  const Made made = encode(use, chunk);
+  EXPECT_EQ(made.skipped, 0U);
+  EXPECT_LT(made.bytes.size(), block * 13 / 2) << "two bytes of eight hardly differ";
+  EXPECT_EQ(std::to_integer<int>(made.bytes[10]) * 256 + std::to_integer<int>(made.bytes[11]), block);
+  EXPECT_EQ(std::to_integer<int>(made.bytes[14]) * 256 + std::to_integer<int>(made.bytes[15]), block) << "as it is";
+  DecodingRoom room;
+  const auto filters = find_codec("lz4")->filters(use);
+  const auto decoded = decode_chunk(filters, made.skipped, made.bytes, std::ssize(chunk), room);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  EXPECT_TRUE(std::ranges::equal(*decoded, chunk));
+}
+
+TEST(Lz4, FindsRowsThatRepeatFarAway) {
+  constexpr size_t row = 3000, rows = 40;
+  const std::vector<std::byte> one = noisy_numbers(row);
+  std::vector<std::byte> chunk;
+  for (size_t i = 0; i < rows; ++i) chunk.insert(chunk.end(), one.begin(), one.end());
+  const Made made = encode({{Kind::f64}, {row * rows}}, chunk);
+  EXPECT_LT(made.bytes.size(), chunk.size() / 3);
 }
 
 }  // namespace
