@@ -74,7 +74,7 @@ class Lz4Encoder final : public ChunkEncoder {
       size_t made = block == in.size() ? compress_alone(from, to) : compress_one(from, to);
       if (made == 0) {
         if (block == in.size() || block >= to.size()) return 0;
-        std::ranges::copy(from, to.begin());
+        std::memcpy(to.data(), from.data(), block);
         made = block;
       }
       put_number(out.data() + at, block_head, made);
@@ -108,7 +108,7 @@ class Lz4Encoder final : public ChunkEncoder {
       zeros_of_ = in.size();
     }
     if (zeros_.size() > out.size()) return 0;
-    std::ranges::copy(zeros_, out.begin());
+    std::memcpy(out.data(), zeros_.data(), zeros_.size());
     return zeros_.size();
   }
 
