@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <simgrid/version.h>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -119,23 +120,49 @@ double creation_seconds(const Demand& demand, const Machine& machine) {
   return demand.creates * machine.create_seconds * (1 + demand.creates / (2 * machine.entries));
 }
 
+// What SimGrid has under other names since version 4.
+#if SIMGRID_VERSION >= 40000
+s4u::NetZone* add_zone() { return s4u::Engine::get_instance()->get_netzone_root()->add_netzone_star("machine"); }
+s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double rate) { return zone->add_host(name, rate); }
+s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double rate) {
+  return zone->add_split_duplex_link(name, rate)->seal();
+}
+s4u::Disk* add_disk(s4u::Host* host, const std::string& name, const Machine& machine) {
+  return host->add_disk(name, machine.read_rate, machine.write_rate)->seal();
+}
+void add_route(s4u::NetZone* zone, s4u::Host* host, const std::vector<s4u::LinkInRoute>& route) {
+  zone->add_route(host, nullptr, route, true);
+}
+#else
+s4u::NetZone* add_zone() { return s4u::create_star_zone("machine"); }
+s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double rate) { return zone->create_host(name, rate); }
+s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double rate) {
+  return zone->create_split_duplex_link(name, rate)->seal();
+}
+s4u::Disk* add_disk(s4u::Host* host, const std::string& name, const Machine& machine) {
+  return host->create_disk(name, machine.read_rate, machine.write_rate)->seal();
+}
+void add_route(s4u::NetZone* zone, s4u::Host* host, const std::vector<s4u::LinkInRoute>& route) {
+  zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true);
+}
+#endif
+
 void make_links(Scene& scene) {
   const Machine& machine = scene.machine;
-  s4u::NetZone* zone = s4u::create_star_zone("machine");
+  s4u::NetZone* zone = add_zone();
   const auto connect = [&](s4u::Host* host, std::vector<s4u::Link*> links) {
     std::vector<s4u::LinkInRoute> route;
     route.reserve(links.size());
     for (s4u::Link* link : links) route.emplace_back(link, s4u::LinkInRoute::Direction::UP);
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true);
+    add_route(zone, host, route);
   };
-  const auto link = [&](const std::string& name, double rate) {
-    return zone->create_split_duplex_link(name, rate)->seal();
-  };
+  const auto host_of = [&](const std::string& name, double rate) { return add_host(zone, name, rate); };
+  const auto link = [&](const std::string& name, double rate) { return add_link(zone, name, rate); };
   s4u::Link* forwarder = nullptr;
   for (int64_t i = 0; i < scene.actors; ++i) {
     const auto size = static_cast<double>(scene.group);
     const int64_t first = i * scene.group, movers = std::max<int64_t>(1, scene.movers_of(i));
-    s4u::Host* host = zone->create_host(fmt::format("node{}", i), machine.memory_rate * size)->seal();
+    s4u::Host* host = host_of(fmt::format("node{}", i), machine.memory_rate * size)->seal();
     std::vector<s4u::Link*> links{link(fmt::format("link{}", i), machine.link_rate * static_cast<double>(movers))};
     if (machine.forwarded_nodes > 0) {
       const int64_t reached = std::min(movers, std::max<int64_t>(1, scene.group / machine.forwarded_nodes));
@@ -143,25 +170,22 @@ void make_links(Scene& scene) {
         forwarder = link(fmt::format("forwarder{}", i), machine.forwarder_rate * static_cast<double>(reached));
       links.push_back(forwarder);
     }
-    scene.fabric.push_back(zone->create_host(fmt::format("fabric{}", i), 1)->seal());
+    scene.fabric.push_back(host_of(fmt::format("fabric{}", i), 1)->seal());
     connect(scene.fabric.back(),
             {movers == scene.group ? links.front() : link(fmt::format("between{}", i), machine.link_rate * size)});
     connect(host, links);
     scene.nodes.push_back(host);
   }
-  for (int64_t i = 0; i < machine.servers; ++i)
-    scene.servers.push_back(zone->create_host(fmt::format("server{}", i), 1e9));
+  for (int64_t i = 0; i < machine.servers; ++i) scene.servers.push_back(host_of(fmt::format("server{}", i), 1e9));
   for (int64_t t = 0; t < machine.targets; ++t) {
     s4u::Host* server = scene.servers[static_cast<size_t>(t % machine.servers)];
-    scene.targets.push_back(
-        server->create_disk(fmt::format("target{}", t), machine.read_rate, machine.write_rate)->seal());
+    scene.targets.push_back(add_disk(server, fmt::format("target{}", t), machine));
   }
   for (s4u::Host* server : scene.servers)
     connect(server->seal(), {link("of " + server->get_name(), machine.server_rate)});
-  scene.metadata = zone->create_host("metadata", 1)->seal();
-  scene.locks =
-      zone->create_host("locks", 1)->set_core_count(static_cast<int>(lock_servers(scene.demand, machine)))->seal();
-  scene.callers = zone->create_host("callers", 1)->set_core_count(static_cast<int>(scene.actors))->seal();
+  scene.metadata = host_of("metadata", 1)->seal();
+  scene.locks = host_of("locks", 1)->set_core_count(static_cast<int>(lock_servers(scene.demand, machine)))->seal();
+  scene.callers = host_of("callers", 1)->set_core_count(static_cast<int>(scene.actors))->seal();
   for (s4u::Host* host : {scene.metadata, scene.locks, scene.callers}) connect(host, {link(host->get_name(), 1e12)});
   zone->seal();
 }
