@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <simgrid/version.h>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,6 +13,8 @@
 #include <vector>
 
 #include "bench/simulate/library.hpp"
+
+#include <simgrid/version.h>  // needs others of SimGrid's
 
 namespace penstock::bench {
 
