@@ -121,6 +121,11 @@ Status Background::wait_for(const Hull& hull) {
   return wait_for_locks(lock_.get(), std::max<int64_t>(hull.first, 0), std::min(hull.last, lock_span), path_);
 }
 
+Status Background::wait_for_others_behind(int64_t offset) {
+  const Waited waited(*statistics_);
+  return wait_for_locks(lock_.get(), std::max(offset, noted_end()), lock_span, path_);
+}
+
 Status Background::failure() { return writer().failure(*this); }
 
 Status Background::end() {
@@ -163,7 +168,6 @@ Result<StorageFilePtr> open_storage(File& file, IoMode mode, bool writable) {
 
 Status wait_for_background(File& file, const Hull& hull) {
   if (file.background == nullptr || file.background->is_handing()) return {};
-  if (file.is_sole && !file.background->meets(hull)) return {};  // there is no other handle, and this one knows
   return file.background->wait_for(hull);
 }
 

@@ -31,6 +31,8 @@ class Background : public std::enable_shared_from_this<Background> {
   Status drain();
   // Waits for what any process has handed over in HULL.
   Status wait_for(const Hull& hull);
+  // Waits for what may lie behind byte OFFSET, and all that this file's ranks have written together.
+  Status wait_for_others_behind(int64_t offset);
   // An error of the thread, once.
   Status failure();
   // Nothing more comes. Closes the file, later if something waits; errors are then those of the next opening of any.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <penstock/mpi.hpp>
-#include "bindings/mpiio/file.hpp"
 #include "bindings/mpiio/settings.hpp"
 #include "core/comm/mpi/native.hpp"
 
@@ -16,7 +15,7 @@ constexpr int64_t most_shared = 8;  // their shared memory stays until MPI ends
 
 struct Shared {
   Communicator comm;
-  std::weak_ptr<File> user;
+  bool used = false;
 };
 
 std::vector<Shared>& shared() {
@@ -30,19 +29,24 @@ Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path) {
   for (const Shared& one : shared()) {
     int alike = MPI_UNEQUAL;
     MPI_Comm_compare(comm, native(*one.comm), &alike);
-    if (alike == MPI_CONGRUENT && one.user.expired()) return one.comm;
+    if (alike == MPI_CONGRUENT && !one.used) return one.comm;
   }
   return mpi_communicator(comm, path);
 }
 
 bool may_share_communicators() { return run_settings().waits && !threads_call() && std::ssize(shared()) < most_shared; }
 
-void share_communicator(const std::shared_ptr<File>& file, bool with_others) {
-  const auto known = std::ranges::find(shared(), file->comm, &Shared::comm);
+void use_communicator(const Communicator& comm, bool with_others) {
+  const auto known = std::ranges::find(shared(), comm, &Shared::comm);
   if (known != shared().end())
-    known->user = file;
+    known->used = true;
   else if (with_others)
-    shared().push_back({file->comm, file});
+    shared().push_back({comm, true});
+}
+
+void leave_communicator(const Communicator& comm) {
+  const auto known = std::ranges::find(shared(), comm, &Shared::comm);
+  if (known != shared().end()) known->used = false;
 }
 
 void drop_communicator(const Communicator& comm) {

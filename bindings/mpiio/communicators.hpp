@@ -4,21 +4,21 @@
 
 #include <mpi.h>
 
-#include <memory>
+#include <string>
 
 #include <penstock/communicator.hpp>
 
 namespace penstock::mpiio {
-
-struct File;
 
 // Collective over COMM. All its ranks choose the same: they open and close files in one order if none calls MPI by
 // several threads at once.
 Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path);
 // Local. Whether this rank can keep one more for other files.
 bool may_share_communicators();
-// Local, with the same WITH_OTHERS on all ranks of FILE: whether its communicator serves others after it.
-void share_communicator(const std::shared_ptr<File>& file, bool with_others);
+// Local, with the same WITH_OTHERS on all ranks of a file: whether its communicator serves others after it.
+void use_communicator(const Communicator& comm, bool with_others);
+// Local, on all its ranks: its file is closed, whoever still has it on this rank, such as a handler that closed it.
+void leave_communicator(const Communicator& comm);
 // Local, on all its ranks.
 void drop_communicator(const Communicator& comm);
 // Collective, before MPI ends.

@@ -78,27 +78,6 @@ Status read_runs(StorageFile& file, std::span<const Run> runs) {
   return {};
 }
 
-// Calls VISIT(place in RUN's memory, place in the other's, bytes) for what RUN shares with RUNS, which are sorted.
-template <typename Visit>
-void for_common(const Run& run, std::span<const Run> runs, Visit visit) {
-  for (auto other = std::ranges::upper_bound(runs, run.offset, {}, end_of);
-       other != runs.end() && other->offset < end_of(run); ++other) {
-    const int64_t begin = std::max(run.offset, other->offset), end = std::min(end_of(run), end_of(*other));
-    visit(run.data + (begin - run.offset), other->data + (begin - other->offset), static_cast<size_t>(end - begin));
-  }
-}
-
-// Puts what this rank keeps over what RUNS have from the file, in the order of its calls.
-void overlay(Kept& kept, std::span<const Run> runs) {
-  take_out_own(kept);
-  const Hull hull = hull_of(runs);
-  for (const Kept::Call& call : kept.calls)
-    if (call.hull.meets(hull))
-      for (const Run& run : runs)
-        for_common(run, call.runs,
-                   [](std::byte* to, const std::byte* from, size_t bytes) { std::memcpy(to, from, bytes); });
-}
-
 // The file has what this rank has sent to others, by any handle.
 Status settle_all(File& file) {
   PENSTOCK_TRY(settle(file));
@@ -204,6 +183,7 @@ Status write_own(File& file) {
     runs.clear();
   }
   kept.taken_out = kept.immediate.size();
+  kept.own = {};
   kept.arena = {};
   kept.bytes = 0;
   return {};

@@ -18,6 +18,7 @@
 #include "bindings/mpiio/arena.hpp"
 #include "bindings/mpiio/background.hpp"
 #include "bindings/mpiio/gather.hpp"
+#include "bindings/mpiio/newest.hpp"
 #include "bindings/mpiio/pointer.hpp"
 #include "bindings/mpiio/runs.hpp"
 #include "bindings/mpiio/statistics.hpp"
@@ -41,6 +42,11 @@ struct Kept {
   std::vector<Call> calls;
   std::vector<Immediate> immediate;
   size_t taken_out = 0;  // of these, from what this rank keeps
+  // What this rank reads of its own: from so many of the calls, without what so many of IMMEDIATE replaced.
+  struct {
+    Newest bytes;
+    size_t calls = 0, immediate = 0;
+  } own;
   Arena arena;
   int64_t bytes = 0;  // of the data and of what describes it
   double since = 0;   // the first one
@@ -90,7 +96,8 @@ struct File {
   std::optional<SharedPointer> pointer;  // of this view, if MPI does not know the view
   bool atomic = false;
 
-  bool is_sole = false;  // all ranks of the program have opened it, once: nobody else writes to it at the same time
+  bool is_sole = false;     // all ranks of the program have opened it, once
+  bool fills_gaps = false;  // short ones between runs, by what was there, whoever else may write there meanwhile
   // Nothing is kept back: so PENSTOCK_RUN_DEFER says, or the program is HDF5, which reads by independent calls, without
   // a sync, what other ranks have written. It goes back to a view of bytes after each collective write.
   bool at_once = false;

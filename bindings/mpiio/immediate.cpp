@@ -33,6 +33,7 @@ void shrink(Kept& kept, size_t most) {
   std::map<int64_t, Ranges> by_call;
   for (const Kept::Immediate& one : kept.immediate) by_call[one.after].add(one.range);
   kept.immediate.clear();
+  kept.own = {};
   for (const auto& [after, ranges] : by_call)
     for (const Hull& range : ranges.list())
       if (kept.immediate.size() < most) kept.immediate.push_back({range, after});
@@ -77,6 +78,18 @@ void take_out_own(Kept& kept) {
   const auto fresh = kept.immediate.begin() + static_cast<std::ptrdiff_t>(kept.taken_out);
   take_out(kept.calls, {fresh, kept.immediate.end()});
   kept.taken_out = kept.immediate.size();
+}
+
+void overlay(Kept& kept, std::span<const Run> runs) {
+  take_out_own(kept);
+  auto& [bytes, calls, immediate] = kept.own;
+  for (; immediate < kept.immediate.size(); ++immediate) {  // they came after all calls that BYTES has
+    const Hull& range = kept.immediate[immediate].range;
+    bytes.cut(range.first, range.last);
+  }
+  for (; calls < kept.calls.size(); ++calls)
+    for (const Run& run : kept.calls[calls].runs) bytes.put(run);
+  bytes.overlay(runs);
 }
 
 Status take_out_later(File& file, Kept& kept, std::span<const Hull> hulls) {

@@ -84,7 +84,11 @@ Status reserve(File& file, int64_t size) {
 }
 
 Result<int64_t> file_size(File& file) {
-  PENSTOCK_ASSIGN(const int64_t size, size_of(file));
+  PENSTOCK_ASSIGN(int64_t size, size_of(file));
+  if (file.background) {
+    PENSTOCK_TRY(file.background->wait_for_others_behind(size));
+    PENSTOCK_ASSIGN(size, size_of(file));
+  }
   return std::max(size, kept_end(file));
 }
 
@@ -197,6 +201,8 @@ int File_set_size(MPI_File handle, MPI_Offset size) {
         Status status = move_kept(file, "MPI_File_set_size");
         if (file.background && size < file.background->noted_end())  // not so where HDF5 sets what it has written
           if (const Status drained = drain_together(file); status.ok()) status = drained;
+        if (const Status waited = wait_for_background(file, {size, INT64_MAX}); status.ok()) status = waited;
+        if (file.background) status = agree(file.comm, status);  // all have waited
         const int error = raise(file, "MPI_File_set_size", status);
         return error == MPI_SUCCESS ? pass() : error;
       },

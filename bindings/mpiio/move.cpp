@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t most_calls = 4096;        // kept at once
 constexpr int64_t most_distance = 16;       // between calls that ask
+constexpr size_t most_layers = 16;          // of runs that overlap in a read: a rank with more reads by itself
 constexpr int64_t worth_keeping = 4 << 20;  // larger calls move at once: their copy would cost more than it saves
 
 // Waits for late ranks as long as MPI does.
@@ -30,12 +31,29 @@ Status max_over_ranks(const File& file, std::span<int64_t> words) {
       "MPI_Allreduce");
 }
 
+// A file that stays open.
+class Lent final : public StorageFile {
+ public:
+  explicit Lent(StorageFile& file) : file_(file) {}
+  Status write(int64_t offset, std::span<const std::byte> bytes) override { return file_.write(offset, bytes); }
+  Status read(int64_t offset, std::span<std::byte> bytes) override { return file_.read(offset, bytes); }
+  Status sync() override { return file_.sync(); }
+  Status close() override { return {}; }
+
+ private:
+  StorageFile& file_;
+};
+
 // The file that is open, for transports, which open files by their names.
 class HeldFiles final : public Files {
  public:
   explicit HeldFiles(File& file) : file_(file) {}
+  // What is open already needs no descriptor, no permission and closes nothing: POSIX locks would end with it.
   Result<StorageFilePtr> open(const std::string&, IoMode mode, bool writable) override {
-    return open_storage(file_, mode, writable);
+    if (file_.background != nullptr || mode.io != Io::buffered || writable > file_.writable())
+      return open_storage(file_, mode, writable);
+    PENSTOCK_ASSIGN(StorageFile * opened, storage_file(file_));
+    return StorageFilePtr(std::make_unique<Lent>(*opened));
   }
   Result<FileStat> stat(const std::string&) override { return file_.statistics->storage->stat(path_now(file_)); }
 
@@ -47,18 +65,16 @@ class HeldFiles final : public Files {
 // Code::overlap if two ranks write the same byte.
 Status move_runs(File& file, Direction direction, std::vector<Run> runs, const Shape& shape, int64_t end,
                  bool exclusive = false) {
+  const bool alone = is_alone(file, direction, shape);
   std::vector<std::vector<Run>> layers;
-  if (direction == Direction::write)
+  Status by_itself;  // what this rank reads by itself
+  if (direction == Direction::read) {
+    if (!alone) layers = layers_of(runs, most_layers);
+    if (layers.empty()) by_itself = guarded([&] { return read_alone(file, runs).status(); });
+    if (alone) return by_itself;
+  } else {
     layers.push_back(without_overlaps(std::move(runs)));
-  else
-    layers = layers_of(std::move(runs));
-  if (is_alone(file, direction, shape)) {
-    Status status;
-    for (const std::vector<Run>& layer : layers)
-      if (status.ok())
-        status = guarded(
-            [&] { return direction == Direction::read ? read_alone(file, layer).status() : write_alone(file, layer); });
-    return direction == Direction::read ? status : agree(file.comm, status);
+    if (alone) return agree(file.comm, guarded([&] { return write_alone(file, layers[0]); }));
   }
   const Plan& plan = plan_for(file, direction, shape);
   PhaseTimes phases;
@@ -69,7 +85,7 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
   job.files = std::make_shared<HeldFiles>(file);
   job.block = plan.settings.integer("block");
   job.keep = direction == Direction::write;
-  job.bridge = file.is_sole ? job.block : 1;
+  job.bridge = file.fills_gaps && file.is_sole ? job.block : 1;
   job.exclusive = exclusive;
   job.keep_below = shape.size;
   job.sync = false;
@@ -85,6 +101,7 @@ Status move_runs(File& file, Direction direction, std::vector<Run> runs, const S
   auto transfer = find_transport(plan.transport)->begin(job, plan.settings);
   Status status = agree(file.comm, transfer.status());
   if (status.ok()) status = agree(file.comm, (*transfer)->finish());
+  if (status.ok()) status = by_itself;
   const std::lock_guard lock(file.statistics->mutex);
   for (size_t p = 0; p < phases.seconds.size(); ++p) file.statistics->phases.seconds[p] += phases.seconds[p];
   return status;
@@ -123,14 +140,22 @@ Hull with_gap(const File& file, Hull hull) {
   return hull;
 }
 
-// Older bytes of the background are in the file where HULLS of all ranks lie; SIZE is that of then.
+// Before the ranks tell each other of a movement, so that nobody has handed over anything of it: what waits in HULL was
+// written before, by whatever handle.
+void wait_for_earlier(File& file, const Hull& hull) {
+  if (Status waited = wait_for_background(file, with_gap(file, hull)); file.failed.ok())
+    file.failed = std::move(waited);
+}
+
+// Older bytes of this file's background are in the file where HULLS of all ranks lie; SIZE is that of then.
 Status wait_for_older(File& file, std::span<const Hull> hulls, int64_t& size) {
   if (file.background == nullptr) return {};
   bool any = false;
   for (const Hull& hull : hulls) {
     const Hull wider = with_gap(file, hull);
+    if (!file.background->meets(wider)) continue;
+    any = true;
     if (const Status waited = wait_for_background(file, wider); !waited.ok() && file.failed.ok()) file.failed = waited;
-    any = any || file.background->meets(wider);
   }
   return any ? ask_size(file, size) : Status();
 }
@@ -238,6 +263,7 @@ Status move(File& file, std::string_view why, std::vector<Run>* own) {
   Shape shape;
   std::vector<int64_t> words;
   for (const Kept::Call& call : kept.calls) {
+    wait_for_earlier(file, call.hull);
     words.insert(words.end(), {call.hull.first == INT64_MAX ? INT64_MIN : -call.hull.first, call.hull.last});
     shape.add(call.runs);
   }
@@ -340,6 +366,7 @@ Status write_at_once(File& file, std::vector<Run> runs) {
     return status;
   }
   const Hull own = hull_of(runs);
+  wait_for_earlier(file, own);
   words.insert(words.end(), {!file.alone.empty(), own.first == INT64_MAX ? INT64_MIN : -own.first, own.last});
   PENSTOCK_TRY(max_over_ranks(file, words));
   shape = shape_of(words);
@@ -400,8 +427,11 @@ Status write_together(File& file, std::vector<Run> runs) {
 
 Result<int64_t> read_together(File& file, std::vector<Run> runs) {
   if (!file.kept.calls.empty() || file.keeps_alone) PENSTOCK_TRY(move_kept(file, "a collective read"));
-  if (file.background != nullptr)
-    if (const Status drained = file.background->drain(); !drained.ok() && file.failed.ok()) file.failed = drained;
+  if (file.background != nullptr) {
+    Status there = file.background->drain();
+    if (there.ok()) there = wait_for_background(file, hull_of(runs));  // also by a handle that is closed
+    if (file.failed.ok()) file.failed = there;
+  }
   const Calling calling(file.comm, "a collective read", file.path);
   const Untimed untimed(file.comm, run_settings().waits);
   Shape shape;

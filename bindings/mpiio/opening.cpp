@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -178,6 +180,25 @@ struct Words {
 
 int64_t hash_of(const std::string& text) { return static_cast<int64_t>(std::hash<std::string>()(text) >> 1); }
 
+// MPICH's files are ROMIO's; those of Open MPI where it is asked for.
+bool is_romio() {
+#ifdef MPICH_NUMVERSION
+  return true;
+#else
+  const char* const asked = std::getenv("OMPI_MCA_io");
+  return asked != nullptr && std::string_view(asked).starts_with("romio");
+#endif
+}
+
+// As ROMIO does where nothing in the program can write at the same time. OMPIO writes nothing that it was not given, so
+// that two jobs can write into one file.
+bool may_fill_gaps(const File& file) {
+  if ((file.amode & MPI_MODE_UNIQUE_OPEN) != 0) return true;
+  MPI_Comm parent = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&parent);
+  return is_romio() && !file.threads && parent == MPI_COMM_NULL;
+}
+
 // Collective. HANDLE is open, by a call that began at START; it becomes ours if that is possible on all ranks. REFUSED,
 // the same on all ranks: what the background could not write of files that are closed.
 Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle, double start, Status& refused) {
@@ -216,8 +237,14 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
     PENSTOCK_ASSIGN(file->comm, mpi_communicator(comm, file->path));
     file->native = native(*file->comm);
   } else {
-    share_communicator(file, words.keeps_communicator == 0);
+    use_communicator(file->comm, words.keeps_communicator == 0);
   }
+  struct Leaving {
+    Communicator comm;
+    ~Leaving() {
+      if (comm != nullptr) leave_communicator(comm);
+    }
+  } not_taken{file->comm};
   file->threads = words.threads != 0;
   file->token = words.token;
   if (file->threads) file->opened_on = ask_at_barriers(comm);
@@ -258,6 +285,7 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
   int world = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &world);
   const auto also = others(*file);
+  file->fills_gaps = may_fill_gaps(*file);
   file->is_sole = file->in_world && file->comm->size() == world && also.empty();
   for (const auto& other : also) {
     other->is_sole = false;
@@ -274,6 +302,7 @@ Status take(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File 
     statistics.background.why_not = why_not;
   }
   remember(file);
+  not_taken.comm = nullptr;
   return {};
 }
 
@@ -324,6 +353,7 @@ int File_close(MPI_File* handle) {
     failed = raise(*file, "MPI_File_close", status);
     file->storage_file.reset();
     forget(*handle);
+    leave_communicator(file->comm);
   }
   const Inside inside;
   const int error = original->File_close(handle);  // where ranks wait for each other

@@ -25,6 +25,18 @@ int64_t View::before(int64_t offset) const {
   if (flat_->size == 0 || offset <= displacement_) return 0;
   const int64_t distance = offset - displacement_;
   if (flat_->extent <= 0) return flat_->size;
+  const Flat::Run &first_run = flat_->runs.front(), &last_run = flat_->runs.back();
+  if (first_run.at < 0 || last_run.at + last_run.length > flat_->extent) {  // parts of several tiles lie before OFFSET
+    int64_t low = 0, high = (std::max<int64_t>(0, distance - first_run.at) / flat_->extent + 1) * flat_->size;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (place(middle) < offset)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
   const int64_t in = distance % flat_->extent;
   int64_t data = distance / flat_->extent * flat_->size;
   for (const Flat::Run& run : flat_->runs) {
@@ -220,7 +232,7 @@ void Ranges::take_out_of(std::vector<Run>& runs) const {
   runs = std::move(left);
 }
 
-std::vector<std::vector<Run>> layers_of(std::vector<Run> runs) {
+std::vector<std::vector<Run>> layers_of(std::vector<Run> runs, size_t most) {
   if (!std::ranges::is_sorted(runs, {}, &Run::offset)) std::ranges::stable_sort(runs, {}, &Run::offset);
   std::vector<std::vector<Run>> layers(1);
   for (const Run& run : runs) {
@@ -229,6 +241,8 @@ std::vector<std::vector<Run>> layers_of(std::vector<Run> runs) {
     });
     if (room != layers.end())
       room->push_back(run);
+    else if (layers.size() == most)
+      return {};
     else
       layers.push_back({run});
   }

@@ -83,8 +83,8 @@ class Ranges {
   std::map<int64_t, int64_t> ends_;  // by their first bytes
 };
 
-// For reading: the same runs in lists, each sorted by offset and without overlaps.
-std::vector<std::vector<Run>> layers_of(std::vector<Run> runs);
+// For reading: the same runs in lists, each sorted by offset and without overlaps. None if there were more than MOST.
+std::vector<std::vector<Run>> layers_of(std::vector<Run> runs, size_t most);
 
 // Pieces for a transport, of runs that are sorted and do not overlap. Equal runs at equal distances become boxes.
 std::vector<Piece> pieces_of(std::span<const Run> runs);

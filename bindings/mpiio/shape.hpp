@@ -14,11 +14,13 @@ constexpr int64_t long_run = 1 << 20;  // each rank moves such runs by itself, a
 
 // What the maxima over all ranks tell about an access.
 struct Shape {
-  int64_t bytes = 0;               // of the rank that has most
-  int64_t minus_run = -INT64_MAX;  // the mean run of the rank where it is shortest, negative
-  int64_t runs = 0;                // of the rank that has most
-  int64_t span = 0;                // from the first byte to the last, of the rank where it is longest
-  int64_t size = 0;                // of the file
+  int64_t bytes = 0;                 // of the rank that has most
+  int64_t minus_run = -INT64_MAX;    // the mean run of the rank where it is shortest, negative
+  int64_t runs = 0;                  // of the rank that has most
+  int64_t span = 0;                  // from the first byte to the last, of the rank where it is longest
+  int64_t minus_first = -INT64_MAX;  // the first byte of any rank, negative
+  int64_t last = 0;                  // one past the last of any
+  int64_t size = 0;                  // of the file
   int64_t failed = 0;
   int64_t unforeseen = 0;  // calls since the ranks last asked were not what they had expected
   int64_t calls = 1;       // that move together; the same on all ranks

@@ -321,13 +321,57 @@ static void closed_only(void) {
   OK(MPI_File_close(&file));
 }
 
+/* By another handle that is closed: of one rank, and of all. Who reads, writes or cuts the file comes after it. */
+static void others(void) {
+  const int last = ranks - 1;
+  char data[piece];
+  MPI_Offset size = 0;
+  MPI_File file = opened(MPI_COMM_WORLD), other;
+  write_all(file, 0, 1);
+  OK(MPI_File_sync(file));
+  if (rank == last) { /* rank 0's piece */
+    other = opened(MPI_COMM_SELF);
+    memset(data, 7, piece);
+    OK(MPI_File_write_at_all(other, 0, data, piece, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&other));
+  }
+  OK(MPI_File_sync(file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_sync(file));
+  if (rank == 0) expect(file, 0, 0, 7);
+  MPI_Barrier(MPI_COMM_WORLD);
+  memset(data, 5, piece);
+  if (rank == 0) OK(MPI_File_write_at(file, 0, data, piece, MPI_BYTE, MPI_STATUS_IGNORE));
+  OK(MPI_File_sync(file));
+  other = opened(MPI_COMM_WORLD);
+  write_all(other, 1, 8);
+  OK(MPI_File_close(&other));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_read_at_all(file, (MPI_Offset)(ranks + (rank + 1) % ranks) * piece, data, piece, MPI_BYTE,
+                          MPI_STATUS_IGNORE));
+  CHECK(data[0] == 8 && data[piece - 1] == 8, "read together: %d and %d, not 8", data[0], data[piece - 1]);
+  other = opened(MPI_COMM_WORLD);
+  write_all(other, 2, 9);
+  OK(MPI_File_close(&other));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 3L * ranks * piece, "%ld bytes", (long)size);
+  OK(MPI_File_set_size(file, (MPI_Offset)2 * ranks * piece));
+  OK(MPI_File_close(&file));
+  file = opened(MPI_COMM_WORLD);
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 2L * ranks * piece, "%ld bytes after the cut", (long)size);
+  expect(file, 0, 0, 5);
+  OK(MPI_File_close(&file));
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } cases[] = {{"reopened", reopened},  {"renamed", renamed}, {"order", order},
-               {"room", no_room},       {"errors", errors},   {"killed", killed},
-               {"closed", closed_only}, {"serial", serial},   {"between", between}};
+  } cases[] = {{"reopened", reopened}, {"renamed", renamed}, {"order", order},        {"room", no_room},
+               {"errors", errors},     {"killed", killed},   {"closed", closed_only}, {"serial", serial},
+               {"between", between},   {"others", others}};
   int failed = argc != 3;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
