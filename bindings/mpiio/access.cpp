@@ -35,6 +35,7 @@ std::pair<int, Status> check(const File& file, const Access& access) {
   if (access.count < 0) return wrong(MPI_ERR_COUNT, Code::invalid, fmt::format("a count of {}", access.count));
   if (access.offset < 0) return wrong(MPI_ERR_ARG, Code::invalid, fmt::format("an offset of {}", access.offset));
   if (access.type == MPI_DATATYPE_NULL) return wrong(MPI_ERR_TYPE, Code::invalid, "MPI_DATATYPE_NULL as datatype");
+  if (!is_committed(file, access.type)) return wrong(MPI_ERR_TYPE, Code::invalid, "a datatype that is not committed");
   if (writes ? !file.writable() : !file.readable())
     return wrong(writes ? MPI_ERR_READ_ONLY : MPI_ERR_ACCESS, Code::denied,
                  fmt::format("'{}' was opened for {} only", file.path, writes ? "reading" : "writing"));

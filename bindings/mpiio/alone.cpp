@@ -7,10 +7,7 @@
 
 namespace penstock::mpiio {
 
-int64_t Alone::bytes() const {
-  constexpr int64_t node = sizeof(Run) + 48;
-  return data_bytes_ + newest_.count() * node;
-}
+int64_t Alone::bytes() const { return data_bytes_ + newest_.map_bytes(); }
 
 bool Alone::keep(std::span<const Run> runs) {
   const int64_t bytes = bytes_of(runs);

@@ -129,6 +129,10 @@ std::vector<std::shared_ptr<File>> others(const File& file) {
   return found;
 }
 
+bool is_committed(const File& file, MPI_Datatype type) {
+  return PMPI_Send(nullptr, 0, type, MPI_PROC_NULL, 0, file.native) == MPI_SUCCESS;
+}
+
 std::string path_now(File& file) {
   const auto stat = file.statistics->storage->stat(file.path);
   if (stat.ok() && stat->device == file.device && stat->inode == file.inode) return file.path;
@@ -175,6 +179,7 @@ Status write_alone(File& file, std::span<const Run> runs) {
 Status write_own(File& file) {
   Kept& kept = file.kept;
   take_out_own(kept);
+  kept.own = {};
   for (size_t c = 0; c < kept.calls.size(); ++c) {
     std::vector<Run>& runs = kept.calls[c].runs;
     if (runs.empty()) continue;
@@ -183,7 +188,6 @@ Status write_own(File& file) {
     runs.clear();
   }
   kept.taken_out = kept.immediate.size();
-  kept.own = {};
   kept.arena = {};
   kept.bytes = 0;
   return {};

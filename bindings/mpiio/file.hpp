@@ -163,6 +163,8 @@ bool threads_call();
 int64_t ask_at_barriers(MPI_Comm comm);
 // Local. Whether all ranks of FILE are in COMM.
 bool has_ranks_of(MPI_Comm comm, const File& file);
+// Local. MPI cannot be asked; it refuses others where data is sent, to nobody, too.
+bool is_committed(const File& file, MPI_Datatype type);
 // Local. What is open by other handles of the same file, on this rank.
 std::vector<std::shared_ptr<File>> others(const File& file);
 // Local. A path that leads to the open file: its own, or another if it was renamed or removed.

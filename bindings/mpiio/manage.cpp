@@ -33,19 +33,21 @@ int on_file(MPI_File handle, const char* call, Work work, Pass pass) {
 
 constexpr int most_noted_views = 4;  // for their hints: HDF5 gives the same ones each time
 
-// MPICH refuses some views, on the rank that has them. With Open MPI, whose OMPIO refuses others, all are taken.
-Status judged([[maybe_unused]] const File& file, [[maybe_unused]] MPI_Datatype etype,
-              [[maybe_unused]] MPI_Datatype filetype) {
+// What MPI refuses on the rank that has it. OMPIO refuses some legal views, too, which are taken.
+Status judged(const File& file, MPI_Datatype etype, MPI_Datatype filetype) {
+  if (!is_committed(file, etype) || !is_committed(file, filetype))
+    return {Code::invalid, "a datatype that is not committed"};
+  const auto outer = flat(filetype);
 #ifdef MPICH_NUMVERSION
-  const auto inner = flat(etype), outer = flat(filetype);
+  const auto inner = flat(etype);
   if (inner->size > 0 && outer->size % inner->size != 0)
     return {Code::invalid, "the file type is not made of whole elementary types"};
+#endif
   int64_t end = 0;
   for (const Flat::Run& run : outer->runs) {
     if (run.at < end) return {Code::invalid, "the file type goes back, or two of its parts overlap"};
     end = file.writable() ? run.at + run.length : run.at;
   }
-#endif
   return {};
 }
 
@@ -266,8 +268,9 @@ int File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, 
         // "internal".
         const bool give = file.why_passed() != nullptr || was_passed || !file.hides_views || file.datarep != "native";
         Status good = give ? Status() : judged(file, etype, filetype);
+        const int refused = good.ok() ? MPI_SUCCESS : MPI_ERR_TYPE;
         if (file.why_passed() != nullptr) good = move_all(file, "MPI_File_set_view");
-        int error = raise(file, "MPI_File_set_view", good);
+        int error = raise(file, "MPI_File_set_view", good, refused);
         if (error == MPI_SUCCESS && give) error = pass();
         if (error != MPI_SUCCESS) {
           file.datarep = before;

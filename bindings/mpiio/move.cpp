@@ -50,7 +50,7 @@ class HeldFiles final : public Files {
   explicit HeldFiles(File& file) : file_(file) {}
   // What is open already needs no descriptor, no permission and closes nothing: POSIX locks would end with it.
   Result<StorageFilePtr> open(const std::string&, IoMode mode, bool writable) override {
-    if (file_.background != nullptr || mode.io != Io::buffered || writable > file_.writable())
+    if (file_.background != nullptr || mode.io != Io::buffered || mode.queue_depth != 1 || writable > file_.writable())
       return open_storage(file_, mode, writable);
     PENSTOCK_ASSIGN(StorageFile * opened, storage_file(file_));
     return StorageFilePtr(std::make_unique<Lent>(*opened));
@@ -353,6 +353,8 @@ Status write_at_once(File& file, std::vector<Run> runs) {
     if (file.kept.failed.ok()) file.kept.failed = status;
     return all_have_written(file);
   }
+  const Hull own = hull_of(runs);
+  wait_for_earlier(file, own);
   const auto size = size_of(file);
   if (!size.ok() && file.kept.failed.ok()) file.kept.failed = size.status();
   shape.size = size.ok() ? *size : 0;
@@ -365,8 +367,6 @@ Status write_at_once(File& file, std::vector<Run> runs) {
     note_movement(file, shape, "at once", start, "gather");
     return status;
   }
-  const Hull own = hull_of(runs);
-  wait_for_earlier(file, own);
   words.insert(words.end(), {!file.alone.empty(), own.first == INT64_MAX ? INT64_MIN : -own.first, own.last});
   PENSTOCK_TRY(max_over_ranks(file, words));
   shape = shape_of(words);
@@ -395,7 +395,7 @@ Status write_together(File& file, std::vector<Run> runs) {
   constexpr int64_t short_run = 64 << 10;
   const int64_t limit = run_settings().memory, data = bytes_of(runs);
   const int64_t bytes = data + std::ssize(runs) * static_cast<int64_t>(sizeof(Run));
-  const int64_t used = std::max(file.kept.bytes, Arena::in_process());
+  const int64_t used = std::max(file.kept.bytes, Arena::in_process()) + file.kept.own.bytes.map_bytes();
   Pace& pace = file.pace;
   pace.largest = std::max(pace.largest, bytes);
   if (++pace.calls == pace.next) {

@@ -20,11 +20,15 @@ void Newest::cut(int64_t begin, int64_t end) {
   auto one = runs_.upper_bound(begin);
   if (one != runs_.begin() && end_of(std::prev(one)->second) > begin) --one;
   while (one != runs_.end() && one->first < end) {
-    const Run run = one->second;
-    one = runs_.erase(one);
-    if (run.offset < begin) runs_.emplace_hint(one, run.offset, Run{run.offset, run.data, begin - run.offset, 0});
-    if (end_of(run) > end)
-      one = runs_.emplace_hint(one, end, Run{end, run.data + (end - run.offset), end_of(run) - end, 0});
+    Run& run = one->second;
+    if (end_of(run) > end)  // first: nothing is lost if there is no memory
+      runs_.emplace_hint(std::next(one), end, Run{end, run.data + (end - run.offset), end_of(run) - end, 0});
+    if (run.offset < begin) {
+      run.length = begin - run.offset;
+      ++one;
+    } else {
+      one = runs_.erase(one);
+    }
   }
 }
 

@@ -10,7 +10,7 @@ namespace penstock::mpiio {
 class Newest {
  public:
   bool empty() const { return runs_.empty(); }
-  int64_t count() const { return std::ssize(runs_); }  // of runs
+  int64_t map_bytes() const { return std::ssize(runs_) * (static_cast<int64_t>(sizeof(Run)) + 48); }  // without data
   int64_t end() const { return runs_.empty() ? 0 : end_of(std::prev(runs_.end())->second); }
   // Joins the run before, if that lies before it in memory, too.
   void put(const Run& run);

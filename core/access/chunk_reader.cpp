@@ -90,7 +90,11 @@ Status ChunkReader::read(const Contents& contents, const Dataset& dataset, Forei
         return {};
       });
     }
-    if (status.ok() && chunk_bytes > alone) status = workers.finish();
+    if (status.ok() && chunk_bytes > alone) {
+      status = workers.finish();
+      for (DecodingRoom& room : rooms_) room = {};
+      free_.clear();
+    }
     if (!status.ok()) break;
   }
   const Status finished = workers.finish();

@@ -156,8 +156,31 @@ static void locks(void) {
   OK(MPI_File_close(&file));
 }
 
+/* What MPI refuses changes nothing. */
+static void refused(void) {
+  MPI_Datatype open_type, back;
+  MPI_Type_vector(4, 1, 3, MPI_INT, &open_type);
+  const int lengths[] = {1, 1}, places[] = {5, 0};
+  MPI_Type_indexed(2, lengths, places, MPI_INT, &back);
+  MPI_Type_commit(&back);
+  MPI_File file = opened(path);
+  int data[12] = {0}, number = 60 + rank;
+  CHECK(MPI_File_set_view(file, 0, MPI_INT, back, "native", MPI_INFO_NULL) != MPI_SUCCESS, "a view that goes back");
+  CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, open_type, "native", MPI_INFO_NULL)) == MPI_ERR_TYPE, "a view");
+  CHECK(class_of(MPI_File_write_at(file, 0, data, 1, open_type, MPI_STATUS_IGNORE)) == MPI_ERR_TYPE, "a write");
+  CHECK(class_of(MPI_File_write_at_all(file, 0, data, 1, open_type, MPI_STATUS_IGNORE)) == MPI_ERR_TYPE,
+        "a call of all");
+  CHECK(class_of(MPI_File_read_at_all(file, 0, data, 1, open_type, MPI_STATUS_IGNORE)) == MPI_ERR_TYPE, "a read");
+  OK(MPI_File_write_at_all(file, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
+  OK(MPI_File_close(&file));
+  CHECK(byte_at(path, 4L * rank) == 60 + rank, "the view was changed");
+  MPI_Type_free(&open_type);
+  MPI_Type_free(&back);
+}
+
 int main(int argc, char **argv) {
   static const struct test_case cases[] = {{"sparse", sparse},       {"overlapping", overlapping}, {"end", end},
-                                           {"read_back", read_back}, {"reopening", reopening},     {"locks", locks}};
+                                           {"read_back", read_back}, {"reopening", reopening},     {"locks", locks},
+                                           {"refused", refused}};
   return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }
