@@ -82,14 +82,13 @@ THEIRS: dict[str, Callable[[int], Mapping[str, Any]]] = {
 )
 def test_other_filters_are_read_by_others_and_as_small(tmp_path: Path, codec: str, more: str, level: int) -> None:
     other = tmp_path / "other.h5"
-    most = 1.05 if (codec, more) == ("lz4", "") else 1.02  # LZ4 leaves what is nearly noise, unless it has a level
     path = make(tmp_path / "a.h5", f":compression={codec}{more}")
     with h5py.File(path) as file, h5py.File(other, "w") as theirs:
         for name, values in (("fields/rho", FIELD), ("noise", NOISE), ("counts", COUNTS)):
             np.testing.assert_array_equal(file[name][...], values)
             theirs.create_dataset(name, data=values, chunks=file[name].chunks, **THEIRS[codec](level))
             assert file[name]._filters == theirs[name]._filters
-            assert file[name].id.get_storage_size() < most * theirs[name].id.get_storage_size()
+            assert file[name].id.get_storage_size() < 1.02 * theirs[name].id.get_storage_size()
     for one in (path, other):  # our own decoder; it knows no plug-in
         with library.open(one) as mine:
             np.testing.assert_array_equal(mine["fields/rho"][3:50, ::7, 5:], FIELD[3:50, ::7, 5:])
