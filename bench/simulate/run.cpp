@@ -14,7 +14,7 @@
 
 #include "bench/simulate/library.hpp"
 
-#include <simgrid/version.h>  // needs others of SimGrid's
+#include <simgrid/version.h>  // behind s4u.hpp, which defines what version 3 needs here
 
 namespace penstock::bench {
 

@@ -31,7 +31,7 @@ class Background : public std::enable_shared_from_this<Background> {
   Status drain();
   // Waits for what any process has handed over in HULL.
   Status wait_for(const Hull& hull);
-  // Waits for what may lie behind byte OFFSET, and all that this file's ranks have written together.
+  // Waits for what anybody has handed over behind byte OFFSET, unless this file's ranks have done so together.
   Status wait_for_others_behind(int64_t offset);
   // An error of the thread, once.
   Status failure();

@@ -17,7 +17,8 @@ Result<Communicator> communicator_for(MPI_Comm comm, const std::string& path);
 bool may_share_communicators();
 // Local, with the same WITH_OTHERS on all ranks of a file: whether its communicator serves others after it.
 void use_communicator(const Communicator& comm, bool with_others);
-// Local, on all its ranks: its file is closed, whoever still has it on this rank, such as a handler that closed it.
+// Local, on all its ranks: its file is closed, and the communicator serves the next one. A call whose error handler has
+// closed the file may still hold both.
 void leave_communicator(const Communicator& comm);
 // Local, on all its ranks.
 void drop_communicator(const Communicator& comm);

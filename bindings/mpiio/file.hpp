@@ -42,7 +42,8 @@ struct Kept {
   std::vector<Call> calls;
   std::vector<Immediate> immediate;
   size_t taken_out = 0;  // of these, from what this rank keeps
-  // What this rank reads of its own: from so many of the calls, without what so many of IMMEDIATE replaced.
+  // The newest of what this rank keeps, for its own reads: of the first CALLS of the calls, without the bytes of the
+  // first IMMEDIATE of the ranges.
   struct {
     Newest bytes;
     size_t calls = 0, immediate = 0;
@@ -96,8 +97,9 @@ struct File {
   std::optional<SharedPointer> pointer;  // of this view, if MPI does not know the view
   bool atomic = false;
 
-  bool is_sole = false;     // all ranks of the program have opened it, once
-  bool fills_gaps = false;  // short ones between runs, by what was there, whoever else may write there meanwhile
+  bool is_sole = false;  // all ranks of the program have opened it, once
+  // Gaps of less than a block between runs are read and written again, whoever else may write there meanwhile.
+  bool fills_gaps = false;
   // Nothing is kept back: so PENSTOCK_RUN_DEFER says, or the program is HDF5, which reads by independent calls, without
   // a sync, what other ranks have written. It goes back to a view of bytes after each collective write.
   bool at_once = false;
@@ -163,7 +165,7 @@ bool threads_call();
 int64_t ask_at_barriers(MPI_Comm comm);
 // Local. Whether all ranks of FILE are in COMM.
 bool has_ranks_of(MPI_Comm comm, const File& file);
-// Local. MPI cannot be asked; it refuses others where data is sent, to nobody, too.
+// Local. Whether TYPE is committed. MPI has no function that tells, but its sends refuse other types, even to nobody.
 bool is_committed(const File& file, MPI_Datatype type);
 // Local. What is open by other handles of the same file, on this rank.
 std::vector<std::shared_ptr<File>> others(const File& file);

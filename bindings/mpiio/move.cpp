@@ -48,7 +48,8 @@ class Lent final : public StorageFile {
 class HeldFiles final : public Files {
  public:
   explicit HeldFiles(File& file) : file_(file) {}
-  // What is open already needs no descriptor, no permission and closes nothing: POSIX locks would end with it.
+  // Lends the file that is open: to open it again may be refused by now, and to close a descriptor of it would end the
+  // program's POSIX locks.
   Result<StorageFilePtr> open(const std::string&, IoMode mode, bool writable) override {
     if (file_.background != nullptr || mode.io != Io::buffered || mode.queue_depth != 1 || writable > file_.writable())
       return open_storage(file_, mode, writable);
@@ -143,6 +144,7 @@ Hull with_gap(const File& file, Hull hull) {
 // Before the ranks tell each other of a movement, so that nobody has handed over anything of it: what waits in HULL was
 // written before, by whatever handle.
 void wait_for_earlier(File& file, const Hull& hull) {
+  if (file.background == nullptr) return;
   if (Status waited = wait_for_background(file, with_gap(file, hull)); file.failed.ok())
     file.failed = std::move(waited);
 }

@@ -190,8 +190,8 @@ bool is_romio() {
 #endif
 }
 
-// As ROMIO does where nothing in the program can write at the same time. OMPIO writes nothing that it was not given, so
-// that two jobs can write into one file.
+// As ROMIO does, where nothing else in the program can write at the same time. OMPIO writes nothing that it was not
+// given, so that two jobs can write into one file.
 bool may_fill_gaps(const File& file) {
   if ((file.amode & MPI_MODE_UNIQUE_OPEN) != 0) return true;
   MPI_Comm parent = MPI_COMM_NULL;

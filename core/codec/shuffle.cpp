@@ -28,9 +28,9 @@ template <size_t size>
 constexpr bool fits_vectors =
     __has_builtin(__builtin_shufflevector) && (size == 2 || size == 4 || size == 8 || size == 16);
 
-// SIZE vectors, first to last, are one row of bytes. To interleave the first half of them with the second rotates the
-// bits of each byte's place in it by one. Of 16 elements the upper four bits are those of the element, the others those
-// of the byte in it: four times lead from elements to bytes of equal weight, as many as the others are lead back.
+// SIZE vectors hold 16 elements of SIZE bytes. A byte's place among them is a number: the element (four bits), then the
+// byte in it. To interleave the first half of the vectors with the second rotates the bits of this number by one. After
+// four rounds bytes of equal weight lie together. As many rounds more as the number has other bits undo that.
 template <size_t size, int rounds>
 inline void interleave(Bytes16 (&vectors)[size]) {
   Bytes16 next[size];
