@@ -289,11 +289,24 @@ def test_the_ratio_is_that_of_pairs_with_the_interval_of_all_ratios() -> None:
     assert "95 % interval" in first
     assert first.endswith("6 pairs of runs): faster")
     assert second.startswith("  wall time with penstock 1.")
+    found.io_seconds = 0.25
+    assert found.io_seconds_without == pytest.approx(1.305)  # 0.25 s, and 2.11 s - 1.055 s
+    assert "time in I/O with penstock 250 ms, without about 1.3" in compare.verdict(found)[2]
     few = compare.Comparison(2, found.runs[:4])
     assert "6 pairs give a 95 % interval" in compare.verdict(few)[0]
     assert compare.verdict(few)[0].endswith("too few to be sure")
     assert compare.verdict(compare.Comparison(2, found.runs[:1])) == ["no pair of runs was complete: there is no ratio"]
     assert "<svg" in page.page([], [], found)
+
+
+def test_io_is_estimated_only_where_the_wall_times_differ() -> None:
+    same = compare.Comparison(
+        6, [compare.Run(*turn, 1 + i % 3 / 10, 0) for i, turn in enumerate(compare.turns(6))], 0.5
+    )
+    assert same.io_seconds_without is None
+    assert len(compare.verdict(same)) == 2
+    slower = compare.Comparison(6, [compare.Run(*turn, 1 + turn[1], 0) for turn in compare.turns(6)], 0.5)
+    assert slower.io_seconds_without is None
 
 
 def test_a_run_that_fails_is_the_last() -> None:

@@ -109,6 +109,8 @@ def run(
             return status
 
     compared = None if compare_pairs is None else _compared(compare_pairs, once)
+    if compared is not None:
+        compared.io_seconds = sum(one.io_mean for one in ran.reports)
     status = once() if compared is None else compared.status
     if sys.stdout is not None:
         sys.stdout.flush()

@@ -23,10 +23,14 @@ class Run:
 
 @dataclass
 class Comparison:
-    """RUNS in their order; the last one is the first that failed, if one did."""
+    """RUNS in their order; the last one is the first that failed, if one did.
+
+    IO_SECONDS: of the last run with us, time in I/O of the mean rank as the library reports it; 0 without a report.
+    """
 
     pairs: int
     runs: list[Run] = field(default_factory=list)
+    io_seconds: float = 0
 
     @property
     def status(self) -> int:
@@ -43,10 +47,24 @@ class Comparison:
         """Seconds with us over seconds without."""
         return stats.ratio(self.seconds(True), self.seconds(False))
 
+    @property
+    def io_seconds_without(self) -> float | None:
+        """An estimate: all that differs between the runs is taken as time in I/O. None if that is no estimate."""
+        ratio = self.ratio
+        if self.io_seconds <= 0 or ratio is None or _undecided(ratio):
+            return None
+        without = self.io_seconds + stats.median(self.seconds(False)) - stats.median(self.seconds(True))
+        return without if without > 0 else None
+
     def as_json(self) -> dict[str, Any]:
         found = self.ratio
         told = None if found is None else {"median": found.median, "low": found.low, "high": found.high}
-        return {"pairs": self.pairs, "runs": [vars(one) for one in self.runs], "ratio": told}
+        return {
+            "pairs": self.pairs,
+            "runs": [vars(one) for one in self.runs],
+            "ratio": told,
+            "io_seconds": {"with": self.io_seconds or None, "without": self.io_seconds_without},
+        }
 
 
 def turns(pairs: int) -> Iterator[tuple[int, bool]]:
@@ -84,11 +102,17 @@ def verdict(found: Comparison) -> list[str]:
         return ["no pair of runs was complete: there is no ratio"]
     ours, others = found.seconds(True), found.seconds(False)
     sure = f"{_interval(ratio, ours, others)}; {words.count(len(ours), 'pair', 'pairs')} of runs"
-    return [
+    lines = [
         f"with penstock the command takes {words.digits(ratio.median)} times as long ({sure}): {_means(ratio)}",
         f"  wall time with penstock {words.seconds(stats.median(ours))}, without {words.seconds(stats.median(others))} "
         "(medians)",
     ]
+    if found.io_seconds_without is not None:
+        lines.append(
+            f"  time in I/O with penstock {words.seconds(found.io_seconds)}, without about "
+            f"{words.seconds(found.io_seconds_without)} (if all that the wall times differ by is I/O)"
+        )
+    return lines
 
 
 def _interval(ratio: stats.Interval, ours: Sequence[float], others: Sequence[float]) -> str:
@@ -101,6 +125,10 @@ def _interval(ratio: stats.Interval, ours: Sequence[float], others: Sequence[flo
 def _means(ratio: stats.Interval) -> str:
     if ratio.low is None or ratio.high is None:
         return "too few to be sure"
-    if ratio.low <= 1 <= ratio.high:
+    if _undecided(ratio):
         return "no detectable difference"
     return "faster" if ratio.median < 1 else "slower"
+
+
+def _undecided(ratio: stats.Interval) -> bool:
+    return ratio.low is not None and ratio.high is not None and ratio.low <= 1 <= ratio.high
