@@ -49,9 +49,9 @@ class Comparison:
 
     @property
     def io_seconds_without(self) -> float | None:
-        """An estimate: all that differs between the runs is taken as time in I/O. None if that is no estimate."""
+        """An estimate: the whole difference between the runs is taken as time in I/O. None if it may be chance."""
         ratio = self.ratio
-        if self.io_seconds <= 0 or ratio is None or _undecided(ratio):
+        if self.status or self.io_seconds <= 0 or ratio is None or _means(ratio) not in ("faster", "slower"):
             return None
         without = self.io_seconds + stats.median(self.seconds(False)) - stats.median(self.seconds(True))
         return without if without > 0 else None
@@ -110,7 +110,7 @@ def verdict(found: Comparison) -> list[str]:
     if found.io_seconds_without is not None:
         lines.append(
             f"  time in I/O with penstock {words.seconds(found.io_seconds)}, without about "
-            f"{words.seconds(found.io_seconds_without)} (if all that the wall times differ by is I/O)"
+            f"{words.seconds(found.io_seconds_without)} (estimated from the difference of the wall times)"
         )
     return lines
 
@@ -125,10 +125,6 @@ def _interval(ratio: stats.Interval, ours: Sequence[float], others: Sequence[flo
 def _means(ratio: stats.Interval) -> str:
     if ratio.low is None or ratio.high is None:
         return "too few to be sure"
-    if _undecided(ratio):
+    if ratio.low <= 1 <= ratio.high:
         return "no detectable difference"
     return "faster" if ratio.median < 1 else "slower"
-
-
-def _undecided(ratio: stats.Interval) -> bool:
-    return ratio.low is not None and ratio.high is not None and ratio.low <= 1 <= ratio.high
